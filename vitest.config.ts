@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // The packages run as they are shipped: Node loads what `tsc` built, nothing is transformed again.
+    server: { deps: { external: [/\/dist\//] } },
+    // Processes, because native modules and workers are part of what is tested. Two fill the smallest machine.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+    // What a developer's environment says must not reach a test.
+    env: { NO_COLOR: '1', HF_HUB_OFFLINE: '1' },
+  },
+});
