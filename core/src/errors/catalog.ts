@@ -45,6 +45,65 @@ export const CATALOG = {
     (p) => `plugin ${p.plugin} failed: ${p.reason}`,
     'this is a bug of the plugin: report it to its author with the output of --debug',
   ),
+  // --- parts and plans ------------------------------------------------------------------------
+  KVAD_E_PART_UNKNOWN: entry<{ axis: string; kind: string; known: readonly string[] }>(
+    (p) => `no plugin brings the ${p.axis} "${p.kind}"; known: ${p.known.length > 0 ? list(p.known, 60) : 'none'}`,
+    'install the plugin that brings it (kvad arch add <package>), or name it with --plugin',
+  ),
+  KVAD_E_PART_TWICE: entry<{ axis: string; kind: string }>(
+    (p) => `two plugins bring the ${p.axis} "${p.kind}"`,
+    'remove one of them (kvad arch lists plugins and what they bring)',
+  ),
+  KVAD_E_PLAN_OPTIONS: entry<{ axis: string; kind: string; path: string; reason: string }>(
+    (p) => `the ${p.axis} "${p.kind}" refuses its options: ${p.path} ${p.reason}`,
+    'compare the plan (kvad arch plan) with the options that kvad arch show lists for this kind',
+  ),
+  KVAD_E_PLAN_SCHEDULE: entry<{ visit: number; reason: string }>(
+    (p) => `visit ${p.visit} of the plan's schedule ${p.reason}`,
+    'this is a bug of the family that made the plan: report it with the output of kvad arch plan',
+  ),
+  // --- running --------------------------------------------------------------------------------
+  KVAD_E_OPTION: entry<{ option: string; value: string; expected: string }>(
+    (p) => `${p.option} is ${p.value}, expected ${p.expected}`,
+    (p) => `give ${p.option} a value in its range`,
+  ),
+  KVAD_E_NAN: entry<{ id: number; value: string }>(
+    (p) => `the logits of this position are not numbers to sample from: token ${p.id} has ${p.value}`,
+    'run kvad arch verify on the model folder, and load it as stored (without --quant) to see whether precision is the cause',
+  ),
+  KVAD_E_TOKEN_ID: entry<{ id: number; vocabSize: number }>(
+    (p) => `token id ${p.id} is outside the vocabulary of ${p.vocabSize}`,
+    'tokenize the text with the tokenizer of this model',
+  ),
+  KVAD_E_CONTEXT: entry<{ tokens: number; contextLength: number }>(
+    (p) => `${p.tokens} tokens do not fit the context of ${p.contextLength}`,
+    'shorten the prompt or the conversation',
+  ),
+  KVAD_E_PROMPT_EMPTY: entry<{ prompt: string }>(
+    (p) => `the prompt (${p.prompt}) has no tokens and the tokenizer adds none`,
+    'give at least one character or token id',
+  ),
+  KVAD_E_SNAPSHOT: entry<{ id: number }>(
+    (p) => `snapshot ${p.id} is not one of this session`,
+    'restore a snapshot on the session that took it, before it is closed',
+  ),
+  KVAD_E_CLOSED: entry<{ what: string }>(
+    (p) => `the ${p.what} has been closed`,
+    'load the model or open the session again',
+  ),
+  KVAD_E_WORKER: entry<{ directory: string; reason: string }>(
+    (p) => `the worker of ${p.directory} stopped: ${p.reason}`,
+    'load the model again; if it stops again, report it with the output of --debug',
+  ),
+  KVAD_E_REFERENCE_TOO_SLOW: entry<{ directory: string; parameters: number; limit: number }>(
+    (p) =>
+      `${p.directory} has ${p.parameters} parameters, more than ${p.limit} run too slowly on the reference arithmetic, and the native one is not there`,
+    'install a C++ compiler and reinstall kvad, or pass --allow-reference',
+  ),
+  KVAD_E_NATIVE_MISSING: entry<{ kernels: string }>(
+    (p) => `native arithmetic is required, but ${p.kernels} is what this installation has`,
+    'install a C++ compiler and reinstall kvad, or run without --require-native',
+  ),
 } as const;
 
 export type ErrorCode = keyof typeof CATALOG;
