@@ -1,0 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { at, root } from './sources.js';
+
+it('the generated types are those of the schemas', { timeout: 60_000 }, () => {
+  const check = (): string =>
+    execFileSync('node', [at('scripts/generate-types.mjs'), '--check'], { cwd: root, stdio: 'pipe' }).toString();
+  expect(check()).toBe('');
+});
