@@ -1,0 +1,123 @@
+import type { JSONSchema, NormPlan } from '@kvad/core/plugin';
+import { flag, normSchema, object, positive, size } from './option-schemas.js';
+
+/** What `attention` can be told. Sizes are per layer; what is absent is not there. */
+export interface AttentionOptions {
+  readonly heads: number;
+  /** Divides `heads`: as many query heads share each key and value head. */
+  readonly kvHeads: number;
+  /** Columns of a query and of a key. */
+  readonly headDim: number;
+  readonly valueDim: number;
+  readonly bias: { readonly q: boolean; readonly k: boolean; readonly v: boolean; readonly o: boolean };
+  /** Multiplies q·k. */
+  readonly scale: number;
+  readonly positions: PositionOptions;
+  readonly mask: MaskOptions;
+  /** Queries, keys and values are cut to `[-clip, clip]` after their projection. */
+  readonly clip?: number;
+  readonly qkNorm?: QkNormOptions;
+  readonly queryScale?: QueryScaleOptions;
+  /** `cap * tanh(score / cap)` before the softmax. */
+  readonly softcap?: number;
+  /** A learned logit per head that joins the softmax and brings no value. */
+  readonly sinks?: 'per-head';
+  readonly outGate?: OutGate;
+  /** Norm over all heads' values, before the output projection. */
+  readonly outNorm?: NormPlan;
+}
+
+export type PositionOptions =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'rope';
+      /** Id of a rope table of the plan. */
+      readonly table: string;
+      /** `half`: column i turns with i + dims/2; `interleaved`: 2i with 2i + 1. */
+      readonly layout: 'half' | 'interleaved';
+      /** `forward` turns as published by RoFormer, `backward` the other way. */
+      readonly direction: 'forward' | 'backward';
+    }
+  /** `slope * (key position - query position)` is added to the scaled score; slopes in `alibi-slopes.ts`. */
+  | { readonly kind: 'alibi'; readonly powers: 'below' | 'above'; readonly maxBias: number };
+
+export type MaskOptions =
+  | { readonly kind: 'causal' }
+  /** The last `size` keys, the query's own included. */
+  | { readonly kind: 'window'; readonly size: number }
+  /** The keys of the query's own block of `size` positions. */
+  | { readonly kind: 'chunk'; readonly size: number };
+
+export interface QkNormOptions {
+  readonly kind: 'rms' | 'layernorm';
+  readonly eps: number;
+  readonly offset: 0 | 1;
+  readonly weight: boolean;
+  readonly bias: boolean;
+  /**
+   * `head`: each head alone, one weight `[headDim]` for all; `head-own`: each head alone, a weight each
+   * `[heads, headDim]`; `full`: the whole projection at once.
+   */
+  readonly scope: 'head' | 'head-own' | 'full';
+  readonly when: 'before-rope' | 'after-rope';
+}
+
+/** The factor of a query at position p. */
+export type QueryScaleOptions =
+  /** `1 + strength * ln(1 + floor((p + 1) / every))` */
+  | { readonly kind: 'next-position'; readonly strength: number; readonly every: number }
+  /** `1 + strength * ln(1 + floor(p / every))` */
+  | { readonly kind: 'position'; readonly strength: number; readonly every: number };
+
+/** What multiplies the heads' values, from the layer's input: per element, or one factor a head. */
+export type OutGate = 'sigmoid' | 'softplus' | 'softplus-per-head';
+
+export const ATTENTION_SCHEMA: JSONSchema = object(
+  {
+    heads: size,
+    kvHeads: size,
+    headDim: size,
+    valueDim: size,
+    bias: object({ q: flag, k: flag, v: flag, o: flag }),
+    scale: { type: 'number' },
+    positions: {
+      oneOf: [
+        object({ kind: { const: 'none' } }),
+        object({
+          kind: { const: 'rope' },
+          table: { type: 'string', minLength: 1 },
+          layout: { enum: ['half', 'interleaved'] },
+          direction: { enum: ['forward', 'backward'] },
+        }),
+        object({ kind: { const: 'alibi' }, powers: { enum: ['below', 'above'] }, maxBias: positive }),
+      ],
+    },
+    mask: {
+      oneOf: [
+        object({ kind: { const: 'causal' } }),
+        object({ kind: { const: 'window' }, size }),
+        object({ kind: { const: 'chunk' }, size }),
+      ],
+    },
+    clip: positive,
+    qkNorm: object({
+      kind: { enum: ['rms', 'layernorm'] },
+      eps: { type: 'number', minimum: 0 },
+      offset: { enum: [0, 1] },
+      weight: flag,
+      bias: flag,
+      scope: { enum: ['head', 'head-own', 'full'] },
+      when: { enum: ['before-rope', 'after-rope'] },
+    }),
+    queryScale: object({
+      kind: { enum: ['next-position', 'position'] },
+      strength: { type: 'number' },
+      every: positive,
+    }),
+    softcap: positive,
+    sinks: { const: 'per-head' },
+    outGate: { enum: ['sigmoid', 'softplus', 'softplus-per-head'] },
+    outNorm: normSchema,
+  },
+  ['clip', 'qkNorm', 'queryScale', 'softcap', 'sinks', 'outGate', 'outNorm'],
+);
