@@ -144,8 +144,24 @@ export interface Part<T, O = never> {
   readonly options: JSONSchema;
   /** True if it computes on `ops.host` (slow on a GPU). */
   readonly needsHost?: boolean;
+  /** Parts that its options name (an FFN's router), so that the plugins that bring them are imported. */
+  nested?(options: O): readonly NamedPart[];
   slots(options: O, dims: Dims, parts: Parts): readonly WeightSlot[];
   create(options: O, context: PartContext): T;
+}
+
+export interface NamedPart {
+  readonly axis: Axis;
+  readonly part: PartPlan;
+}
+
+/** The options of a norm: what its plan says, its own `options` beside it, and the length of the rows it normalises. */
+export interface NormPartOptions {
+  readonly size: number;
+  readonly eps: number;
+  readonly offset: 0 | 1;
+  readonly weight: boolean;
+  readonly bias: boolean;
 }
 
 export interface PartContext {

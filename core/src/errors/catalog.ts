@@ -58,6 +58,10 @@ export const CATALOG = {
     (p) => `the ${p.axis} "${p.kind}" refuses its options: ${p.path} ${p.reason}`,
     'compare the plan (kvad arch plan) with the options that kvad arch show lists for this kind',
   ),
+  KVAD_E_PLAN_SLOT: entry<{ slot: string }>(
+    (p) => `two weights of the plan have the name ${p.slot}`,
+    'this is a bug of the family or part that made the plan: report it with the output of kvad arch plan',
+  ),
   KVAD_E_PLAN_SCHEDULE: entry<{ visit: number; reason: string }>(
     (p) => `visit ${p.visit} of the plan's schedule ${p.reason}`,
     'this is a bug of the family that made the plan: report it with the output of kvad arch plan',
