@@ -1,5 +1,16 @@
 import { readFileSync } from 'node:fs';
 
+export type { AuditedPlan } from './generated/cli-arch-plan.js';
+export type { CliArchShow, ConfigKey, ShownWeight } from './generated/cli-arch-show.js';
+export type { CliArchVerify, VerifyResult } from './generated/cli-arch-verify.js';
+export type { ArchBroken, ArchFamily, ArchPlugin, CliArch } from './generated/cli-arch.js';
+export type { CliCompletions } from './generated/cli-completions.js';
+export type { CliError } from './generated/cli-error.js';
+export type { CliInfo } from './generated/cli-info.js';
+export type { CliLogits } from './generated/cli-logits.js';
+export type { CliRender } from './generated/cli-render.js';
+export type { CliRun, RunConfig, RunSampling, RunToken } from './generated/cli-run.js';
+export type { CliTokenize } from './generated/cli-tokenize.js';
 export * from './generated/model-plan.js';
 
 /** A JSON Schema as a value. */

@@ -1,0 +1,28 @@
+/** Generated from cli-tokenize.schema.json by `npm run generate`: change that file. */
+
+/**
+ * `kvad tokenize --json`
+ */
+export interface CliTokenize {
+  object: 'kvad.tokenize';
+  /**
+   * folder of the checkpoint
+   */
+  model: string;
+  count: number;
+  ids: number[];
+  tokens: {
+    id: number;
+    /**
+     * as the vocabulary spells it
+     */
+    token: string | null;
+  }[];
+  bos: {
+    id: number;
+    /**
+     * the tokenizer puts it before a raw text
+     */
+    added: boolean;
+  } | null;
+}
