@@ -19,6 +19,8 @@ export interface Checkpoint {
   readonly directory: string;
   readonly files: readonly string[];
   readonly tensors: ReadonlyMap<string, StoredTensor>;
+  /** What is odd and does not stop the load: files and tensors that are not read. For people. */
+  readonly warnings: readonly string[];
   /** The bytes of a tensor: a view of the mapped file where there is one, else read by positional reads. */
   read(name: string): StoredBytes;
   close(): void;
@@ -33,6 +35,9 @@ export interface StoredBytes {
 export interface BoundWeights {
   has(slot: string): boolean;
   read(slot: string): WeightData;
-  /** Tensor names behind a slot: two slots with equal names share one handle. */
+  /**
+   * Where a slot's weight comes from: tensor names and what is done with them. Slots with equal sources hold the same
+   * values and share one handle; two row ranges of one fused tensor have different sources.
+   */
   sourceOf(slot: string): string;
 }

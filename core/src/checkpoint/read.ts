@@ -1,0 +1,75 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { KvadError } from '../errors/kvad-error.js';
+
+/**
+ * The bytes of one file. Reading by position copies; a mapped file gives views of its memory instead. Who reads must
+ * not write into what it gets, and must not expect it to be aligned.
+ */
+export interface ByteSource {
+  readonly file: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Exactly `length` bytes from `offset`; a range outside of the file throws KVAD_E_SAFETENSORS_READ. */
+  read(offset: number, length: number): Uint8Array;
+  close(): void;
+}
+
+/** Most bytes asked for in one system call: Node aborts the process from 2 GiB on. */
+const MOST_AT_ONCE = 2 ** 30;
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Opens a file for positional reads. Throws KVAD_E_SAFETENSORS_READ. */
+export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): ByteSource => {
+  let descriptor: number;
+  let size: number;
+  try {
+    descriptor = openSync(file, 'r');
+  } catch (error) {
+    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: 'it is not a file' });
+    size = stat.size;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+
+  let open = true;
+  const read = (offset: number, length: number): Uint8Array => {
+    // The system may have given the descriptor to another file since.
+    if (!open) throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: 'it has been closed' });
+    if (offset < 0 || length < 0 || offset + length > size) {
+      const reason = `bytes ${offset} to ${offset + length} were asked of ${size}`;
+      throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
+    }
+    const bytes = new Uint8Array(new ArrayBuffer(length));
+    let done = 0;
+    while (done < length) {
+      let count: number;
+      try {
+        count = readSync(descriptor, bytes, done, Math.min(length - done, mostAtOnce), offset + done);
+      } catch (error) {
+        throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
+      }
+      if (count === 0) {
+        const reason = `it ended at byte ${offset + done}, it had ${size} bytes when it was opened`;
+        throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
+      }
+      done += count;
+    }
+    return bytes;
+  };
+
+  return {
+    file,
+    size,
+    read,
+    close: () => {
+      if (open) closeSync(descriptor);
+      open = false;
+    },
+  };
+};
