@@ -1,1 +1,2 @@
-export {};
+/** `@kvad/core/testing`: how to prove that a family computes what its publisher computes. */
+export * from './compare.js';
