@@ -1,4 +1,6 @@
 export type * from './checkpoint/checkpoint.js';
+export { openCheckpoint } from './checkpoint/open.js';
+export { checkModelFolder } from './checkpoint/folder.js';
 export * from './axes/tokens.js';
 export { CATALOG, type ErrorCode, type ErrorParams } from './errors/catalog.js';
 export * from './errors/kvad-error.js';
@@ -7,3 +9,7 @@ export type * from './plan/planned-slot.js';
 export type * from './runtime/types.js';
 export type * from './text/types.js';
 export * from './plugin.js';
+export * from './axes/builtin/index.js';
+export { createReferenceOps } from './kernels/reference/index.js';
+export * from './kernels/half.js';
+export { RopeTables, type TableAngles } from './kernels/rope-tables.js';
