@@ -1,7 +1,3 @@
 /** `@kvad/core/testing`: how to prove that a family computes what its publisher computes. */
 export * from './compare.js';
-export * from './fixture-directory.js';
-export * from './recipe.js';
-export * from './reference.js';
-export * from './safetensors-read.js';
-export * from './safetensors-write.js';
+export * from './idle-keys.js';
