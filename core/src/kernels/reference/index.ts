@@ -1,0 +1,38 @@
+import type { Ops } from '../ops.js';
+import { activationOps } from './activations.js';
+import { Arena } from './arena.js';
+import { attendOps } from './attend.js';
+import { elementwiseOps } from './elementwise.js';
+import { linearOps } from './linear.js';
+import { memoryOps } from './memory.js';
+import { normOps } from './norms.js';
+import { ropeOps } from './rope.js';
+import { stateOps } from './states.js';
+import { weightOps } from './weights.js';
+
+/**
+ * The reference arithmetic: plain loops over float32 arrays, every sum in float64, each result rounded to float32
+ * once. It is what other implementations are measured against, and what runs where none of them does. It refuses
+ * wrong shapes, overlapping outputs and released memory, so a part that passes its tests here asks for nothing
+ * undefined elsewhere. Calls run at once.
+ *
+ * `kvCacheDtype`: how states of dtype `cache` are held; `f16` rounds what is appended.
+ */
+export const createReferenceOps = ({ kvCacheDtype }: { readonly kvCacheDtype: 'f16' | 'f32' }): Ops => {
+  const arena = new Arena();
+  return {
+    name: 'reference',
+    ...memoryOps(arena),
+    ...weightOps,
+    ...stateOps(kvCacheDtype),
+    ...linearOps,
+    ...normOps,
+    ...activationOps,
+    ...elementwiseOps,
+    ...ropeOps,
+    ...attendOps,
+    dispose: () => {
+      arena.dispose();
+    },
+  };
+};
