@@ -36,6 +36,9 @@ export interface LayerContext {
   readonly residual: Tensor;
   /** Side inputs of the plan, by name. */
   input(name: string): Tensor;
-  /** Shared between the layers of one forward: a producer's KV, selected indices, a router's hidden state. */
+  /**
+   * Shared between the layers of one forward: a producer's states, selected indices, a router's hidden state. Scratch
+   * tensors do not belong here: those of an op are gone when it returns.
+   */
   readonly shared: Map<string, unknown>;
 }

@@ -1,0 +1,75 @@
+import type { Batch } from '../axes/context.js';
+import type { ForwardContext } from '../axes/parts.js';
+import type { Ops, RopeAngles } from '../kernels/ops.js';
+import type { RopeTables } from '../kernels/rope-tables.js';
+import type { Tensor } from '../kernels/tensor.js';
+import type { SequenceStates } from './sequence-states.js';
+
+/** What one sequence brings to a forward. */
+export interface SequenceRows {
+  readonly ids: readonly number[];
+  /** Position of the first of `ids`: the tokens whose state is held. */
+  readonly position: number;
+  /** Length of the sequence at the end of the whole call that these rows are a chunk of. */
+  readonly finalLength: number;
+  readonly states: SequenceStates;
+  /** Of which of these rows logits are wanted. */
+  readonly logits: 'none' | 'last' | 'all';
+}
+
+/** One forward of several sequences: its rows, angles, side inputs, and what layers share. */
+export class Pass implements ForwardContext {
+  readonly batch: Batch;
+  readonly shared = new Map<string, unknown>();
+  readonly states: readonly SequenceStates[];
+  readonly #ops: Ops;
+  readonly #angles: ReadonlyMap<string, RopeAngles>;
+  readonly #inputs = new Map<string, Tensor>();
+
+  constructor(ops: Ops, ropeTables: readonly string[], rope: RopeTables, sequences: readonly SequenceRows[]) {
+    const ids = Int32Array.from(sequences.flatMap((sequence) => sequence.ids));
+    const rows = ids.length;
+    const positions = new Int32Array(rows);
+    const lengths = new Int32Array(rows);
+    let start = 0;
+    const segments = sequences.map((rowsOf, sequence) => {
+      const segment = { sequence, start, length: rowsOf.ids.length, position: rowsOf.position };
+      for (let i = 0; i < segment.length; i++) positions[start + i] = rowsOf.position + i;
+      lengths.fill(rowsOf.finalLength, start, start + segment.length);
+      start += segment.length;
+      return segment;
+    });
+    this.#ops = ops;
+    this.states = sequences.map(({ states }) => states);
+    this.batch = { rows, segments, tokenIds: ops.upload(ids, rows, 1), positions: ops.upload(positions, rows, 1) };
+    this.#angles = new Map(
+      ropeTables.map((id) => {
+        const { cos, sin, dims } = rope.angles(id, positions, lengths);
+        return [id, { cos: ops.upload(cos, rows, dims / 2), sin: ops.upload(sin, rows, dims / 2), dims }];
+      }),
+    );
+  }
+
+  rope(id: string): RopeAngles {
+    const angles = this.#angles.get(id);
+    if (!angles) throw new Error(`the plan has no rope table "${id}"; it has: ${[...this.#angles.keys()].join(', ')}`);
+    return angles;
+  }
+
+  input(name: string): Tensor {
+    const input = this.#inputs.get(name);
+    if (!input) throw new Error(`the side input "${name}" is not there (yet)`);
+    return input;
+  }
+
+  addInput(name: string, value: Tensor): void {
+    this.#inputs.set(name, value);
+  }
+
+  /** Frees the scratch that `act` took. */
+  scratch(act: () => void): void {
+    const mark = this.#ops.mark();
+    act();
+    this.#ops.release(mark);
+  }
+}
