@@ -1,10 +1,15 @@
 export type * from './checkpoint/checkpoint.js';
+export { bindWeights } from './checkpoint/bind.js';
+export type { BindRequest } from './checkpoint/binding.js';
+export { refuseBadWeights } from './checkpoint/audit.js';
 export { openCheckpoint } from './checkpoint/open.js';
 export { checkModelFolder } from './checkpoint/folder.js';
 export * from './axes/tokens.js';
 export { CATALOG, type ErrorCode, type ErrorParams } from './errors/catalog.js';
 export * from './errors/kvad-error.js';
 export type * from './plan/audit.js';
+export { readConfig } from './plan/config-file.js';
+export { planModel, type PlanModelRequest, type PlannedModel } from './plan/plan-model.js';
 export type * from './plan/planned-slot.js';
 export type * from './runtime/types.js';
 export type * from './text/types.js';

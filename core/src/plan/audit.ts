@@ -17,8 +17,18 @@ export interface WeightAudit {
     readonly tensor: string;
     readonly expected: readonly number[];
     readonly found: readonly number[];
+    /** Why no transform of the weight map was possible. */
+    readonly reason?: string;
   }[];
-  readonly unreadable: readonly { readonly tensor: string; readonly dtype: string }[];
+  /** Stored tensors that the slots together do not use up: the plan cuts a fused tensor up wrongly. */
+  readonly partlyRead: readonly {
+    readonly tensor: string;
+    readonly slots: readonly string[];
+    readonly elements: number;
+    readonly read: number;
+  }[];
+  /** Stored in a type that cannot fill the slot; never reported as missing. */
+  readonly unreadable: readonly { readonly tensor: string; readonly dtype: string; readonly file: string }[];
   readonly unneeded: readonly { readonly pattern: string; readonly reason: string; readonly count: number }[];
   /** What probably happened, in a sentence; null where nothing is wrong. */
   readonly diagnosis: string | null;

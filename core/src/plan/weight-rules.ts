@@ -27,7 +27,13 @@ export interface UnneededRule {
   readonly reason: string;
 }
 
-/** What stands between a stored tensor and a slot, applied in order. Row slices of a mapped tensor stay views. */
+export const isSlotRule = (rule: WeightRule): rule is SlotRule => 'slot' in rule;
+
+/**
+ * What stands between stored tensors and a slot, applied in order. Up to `stack` a transform applies to each expert's
+ * tensor, up to `concat` to each of the names. The stored element type stays (tensors of different types that are
+ * joined become F32, exactly). Row slices and reshapes are views of the file.
+ */
 export type Transform =
   | { readonly op: 'transpose' }
   /** Rows `[start, start + count)` of axis 0. */
