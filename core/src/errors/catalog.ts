@@ -51,6 +51,38 @@ export const CATALOG = {
     (p) => `${p.family} does not know ${p.keys.map((k, i) => `"${k}": ${p.values[i]}`).join(', ')} in ${p.file}`,
     'the key may change the arithmetic: look for a newer plugin, or pass --lenient to run without it and be warned',
   ),
+  KVAD_E_CONFIG_READ: entry<{ file: string; reason: string }>(
+    (p) => `${p.file} cannot be read as a config: ${p.reason}`,
+    'give the config.json of a model, as its publisher wrote it',
+  ),
+  KVAD_E_CONFIG_INVALID: entry<{
+    problems: readonly { readonly key: string; readonly value: string | null; readonly rule: string }[];
+    file: string;
+    family: string;
+  }>(
+    (p) =>
+      `${p.file} is no config of ${p.family}: ${p.problems
+        .map(({ key, value, rule }) => `"${key}" must ${rule}${value === null ? '' : `, not ${value}`}`)
+        .join('; ')}`,
+    'compare the file with the one that the model was published with',
+  ),
+  KVAD_E_CONFIG_VALUE: entry<{ key: string; value: string; reason: string; file: string; family: string }>(
+    (p) => `${p.family} cannot run "${p.key}": ${p.value}, which ${p.reason} (${p.file})`,
+    'run a model without it, or look for a plugin that plans it',
+  ),
+  KVAD_E_CONFIG_CONFLICT: entry<{ keys: readonly [string, string]; values: readonly [string, string]; file: string }>(
+    (p) =>
+      `"${p.keys[0]}": ${p.values[0]} and "${p.keys[1]}": ${p.values[1]} in ${p.file} say different things of one value`,
+    (p) => `remove the one that is wrong: "${p.keys[0]}" or "${p.keys[1]}"`,
+  ),
+  KVAD_E_CONFIG_QUANTIZED: entry<{ scheme: string; key: string; file: string }>(
+    (p) => `the checkpoint is quantised by ${p.scheme} ("${p.key}" in ${p.file}), which kvad does not read`,
+    'use the unquantised checkpoint of the same model; --quant q8 or q4 makes it as small',
+  ),
+  KVAD_E_PLAN_INVALID: entry<{ family: string; path: string; reason: string; file: string }>(
+    (p) => `${p.family} makes no valid plan of ${p.file}: ${p.path === '' ? 'it' : p.path} ${p.reason}`,
+    'report it to the author of the plugin, with the config',
+  ),
   // --- model folders and checkpoints ------------------------------------------------------------
   KVAD_E_MODEL_FOLDER_ABSENT: entry<{ directory: string }>(
     (p) => `there is no folder ${p.directory}`,
@@ -221,6 +253,10 @@ export const CATALOG = {
   KVAD_E_NATIVE_MISSING: entry<{ kernels: string }>(
     (p) => `native arithmetic is required, but ${p.kernels} is what this installation has`,
     'install a C++ compiler and reinstall kvad, or run without --require-native',
+  ),
+  KVAD_E_QUANT_UNSUPPORTED: entry<{ precision: string; kernels: string }>(
+    (p) => `the ${p.kernels} arithmetic cannot hold weights as ${p.precision}`,
+    'leave --quant out to run the weights as stored, or pass --quant bf16 or f32',
   ),
   // --- command line ---------------------------------------------------------------------------
   KVAD_E_USAGE: entry<{ problem: string; command: string }>(

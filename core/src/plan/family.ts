@@ -25,8 +25,20 @@ export interface FamilyConfig {
   readonly schema: string;
   /** Keys that do not change a forward pass, with the reason. */
   readonly inert?: Readonly<Record<string, string>>;
-  /** A wrapper's config: the text model's keys stand under this key; other outer keys need a reason. */
-  readonly nested?: { readonly key: string; readonly inert: Readonly<Record<string, string>> };
+  /** A wrapper's config: the text model's keys stand under one key of it. A config without that key is read as it is. */
+  readonly nested?: NestedConfig;
+}
+
+export interface NestedConfig {
+  /** `text_config`. */
+  readonly key: string;
+  /** The wrapper's other keys, with the reason why the text model does not depend on them. */
+  readonly inert: Readonly<Record<string, string>>;
+  /**
+   * Keys that the wrapper decides, whatever the text config says of them, each with the default of the published
+   * wrapper class: `{ tie_word_embeddings: true }`. The family reads them like its own.
+   */
+  readonly owns?: Readonly<Record<string, unknown>>;
 }
 
 export const defineFamily = <C>(family: Omit<Family<C>, '$$type'>): Family<C> =>

@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { schema as sharedSchema, type JSONSchema } from '@kvad/schemas';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isObject, type RawConfig } from './config-source.js';
+
+/** One complaint of a JSON Schema about a config. */
+export interface SchemaProblem {
+  /** Dotted; empty: the whole file. */
+  readonly key: string;
+  /** What is there, as JSON; null where nothing is. */
+  readonly value: string | null;
+  /** Completes `must …`. */
+  readonly rule: string;
+}
+
+/** Schemas that a family's schema may refer to by `https://kvad.dev/schemas/<name>.schema.json#/$defs/…`. */
+const SHARED = ['config-rope'];
+const MOST_PROBLEMS = 8;
+
+/**
+ * A family's JSON Schema: completes a config with the `default`s of the published config class and checks it.
+ * Throws a plain Error where the schema itself is at fault, which is the plugin's mistake.
+ */
+export class ConfigSchema {
+  readonly #schema: JSONSchema;
+  readonly #byId = new Map<string, JSONSchema>();
+  readonly #validate: ValidateFunction;
+
+  constructor(schema: JSONSchema) {
+    this.#schema = schema;
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, useDefaults: true, allErrors: true, verbose: true });
+    for (const name of SHARED) {
+      const shared = sharedSchema(name);
+      ajv.addSchema(shared);
+      this.#byId.set(String(shared['$id']), shared);
+    }
+    this.#validate = ajv.compile(schema);
+  }
+
+  /** `<folder>/<name>`; the name may not lead out of the folder. */
+  static read(folder: string, name: string): ConfigSchema {
+    const file = path.resolve(folder, name);
+    if (path.relative(folder, file).startsWith('..'))
+      throw new Error(`the config schema ${name} lies outside ${folder}`);
+    if (!existsSync(file)) throw new Error(`the config schema ${file} is not there`);
+    return new ConfigSchema(JSON.parse(readFileSync(file, 'utf8')) as JSONSchema);
+  }
+
+  declares(key: string): boolean {
+    return this.#property(this.#schema, key) !== undefined;
+  }
+
+  /**
+   * The config without its null keys: null is absent. Where the schema accepts null for a key, null means something
+   * else than absence (`sliding_window`: null is no window, absent the default) and stays.
+   */
+  withoutNulls(raw: RawConfig): Record<string, unknown> {
+    return this.#withoutNulls(raw, this.#schema);
+  }
+
+  /** Fills `default`s into `config` and returns what the schema finds wrong with it; empty: nothing. */
+  complete(config: Record<string, unknown>): SchemaProblem[] {
+    if (this.#validate(config)) return [];
+    return (this.#validate.errors ?? [])
+      .filter((error) => !isPartOfUnion(error))
+      .slice(0, MOST_PROBLEMS)
+      .map(problemOf);
+  }
+
+  #withoutNulls(values: RawConfig, schema: JSONSchema | undefined): Record<string, unknown> {
+    const kept: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(values)) {
+      const property = schema && this.#property(schema, key);
+      if (value === null) {
+        if (property && this.#acceptsNull(property)) kept[key] = null;
+      } else {
+        kept[key] = isObject(value) ? this.#withoutNulls(value, property) : structuredClone(value);
+      }
+    }
+    return kept;
+  }
+
+  /** The schema of a key, through `$ref`, `allOf`, `anyOf` and `oneOf`. */
+  #property(schema: JSONSchema, key: string): JSONSchema | undefined {
+    for (const branch of this.#branches(schema)) {
+      const properties = branch['properties'];
+      if (isObject(properties) && Object.hasOwn(properties, key)) return properties[key] as JSONSchema;
+    }
+    return undefined;
+  }
+
+  #acceptsNull(schema: JSONSchema): boolean {
+    return this.#branches(schema).some(
+      ({ type, const: only, enum: values }) =>
+        type === 'null' ||
+        only === null ||
+        (Array.isArray(type) && type.includes('null')) ||
+        (Array.isArray(values) && values.includes(null)),
+    );
+  }
+
+  #branches(schema: JSONSchema): JSONSchema[] {
+    const nested = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => (schema[key] ?? []) as JSONSchema[]);
+    const referred = typeof schema['$ref'] === 'string' ? [this.#resolve(schema['$ref'])] : [];
+    return [schema, ...[...referred, ...nested].flatMap((branch) => this.#branches(branch))];
+  }
+
+  #resolve(reference: string): JSONSchema {
+    const [id = '', pointer = ''] = reference.split('#');
+    let at: unknown = id === '' ? this.#schema : this.#byId.get(id);
+    for (const step of pointer.split('/').filter((part) => part !== '')) at = isObject(at) ? at[step] : undefined;
+    if (!isObject(at)) throw new Error(`the config schema refers to ${reference}, which is not there`);
+    return at;
+  }
+}
+
+/** `anyOf` says it in one line; what each of its branches wanted is noise. */
+const isPartOfUnion = (error: ErrorObject): boolean => /\/(anyOf|oneOf)\/\d+\//.test(error.schemaPath);
+
+const problemOf = (error: ErrorObject): SchemaProblem => {
+  const at = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const missing = String(error.params['missingProperty']);
+    return { key: at === '' ? missing : `${at}.${missing}`, value: null, rule: 'be given' };
+  }
+  return { key: at, value: shortJson(error.data), rule: ruleOf(error) };
+};
+
+const ruleOf = ({ keyword, params, schema, message }: ErrorObject): string => {
+  switch (keyword) {
+    case 'type':
+      return `be ${[schema].flat().join(' or ')}`;
+    case 'enum':
+      return `be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'const':
+      return `be ${JSON.stringify(params['allowedValue'])}`;
+    default:
+      return (message ?? `pass "${keyword}"`).replace(/^must /, '');
+  }
+};
+
+/** JSON of a value in at most 60 characters. */
+export const shortJson = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+};

@@ -1,0 +1,47 @@
+import { schema, type ModelPlan } from '@kvad/schemas';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { isObject } from './config-source.js';
+
+/** Why a plan is not one; `path` is dotted: `layers.3.ops.0.options.window`. */
+export interface PlanProblem {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What the schema of plans, or plain sense, finds wrong; null: nothing. Options are checked by their parts, later. */
+export const planProblem = (plan: unknown): PlanProblem | null =>
+  notJson(plan, '') ?? schemaProblem(plan) ?? scheduleProblem(plan as ModelPlan);
+
+/** JSON has no NaN, no Infinity, no undefined: each of them is a value that a family took from a key that is not there. */
+const notJson = (value: unknown, path: string): PlanProblem | null => {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : { path, reason: `is ${value}` };
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
+  if (!Array.isArray(value) && !isObject(value)) return { path, reason: `is ${typeof value}` };
+  for (const [key, child] of Object.entries(value)) {
+    const problem = notJson(child, path === '' ? key : `${path}.${key}`);
+    if (problem !== null) return problem;
+  }
+  return null;
+};
+
+const schemaProblem = (plan: unknown): PlanProblem | null => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+  const validate = ajv.compile(schema('model-plan'));
+  if (validate(plan)) return null;
+  const error = validate.errors?.[0];
+  const detail = error === undefined ? '' : ` ${JSON.stringify(error.params)}`;
+  return {
+    path: (error?.instancePath ?? '').slice(1).replaceAll('/', '.'),
+    reason: `${error?.message ?? 'does not fit the schema'}${detail}`,
+  };
+};
+
+const scheduleProblem = ({ schedule, layers }: ModelPlan): PlanProblem | null => {
+  const visit = schedule.findIndex(({ layer }) => layer >= layers.length);
+  return visit < 0
+    ? null
+    : {
+        path: `schedule.${visit}.layer`,
+        reason: `is ${schedule[visit]?.layer}, and there are ${layers.length} layers`,
+      };
+};

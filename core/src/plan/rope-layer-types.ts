@@ -1,0 +1,48 @@
+import type { RopeTablePlan } from '@kvad/schemas';
+import { refuseConfig } from './config-refusal.js';
+import { sourceOf } from './config-source.js';
+import { tableOf, type RopeOptions } from './rope-config.js';
+import { isDictionary, RopeSettings } from './rope-settings.js';
+
+/** One of several rotary tables of a model, by the name that `rope_parameters` gives it (`sliding_attention`). */
+export interface NamedRope extends Omit<RopeOptions, 'contextLength'> {
+  /** The older `rope_scaling` is meant for this table. */
+  readonly scaled?: boolean;
+}
+
+/**
+ * The rotary tables of a model that has several. The settings of each stand in `rope_parameters.<name>`; in older
+ * files `rope_scaling` holds those of the tables marked `scaled`, and each table's theta has a key of its own at the
+ * top (`keys.theta`: `rope_theta`, `rope_local_base_freq`). A table that the file sets to null is null: those layers
+ * do not rotate. Flat settings in `rope_parameters` belong to no table and stay unread, so that the audit refuses them.
+ */
+export const ropeTablesOf = <N extends string>(
+  config: object,
+  tables: Readonly<Record<N, NamedRope>>,
+): Record<N, RopeTablePlan | null> => {
+  const source = sourceOf(config);
+  const older = isDictionary(source, 'rope_scaling');
+  const newer = isDictionary(source, 'rope_parameters');
+  const named = Object.entries<NamedRope>(tables).map(([name, { scaled = false, ...options }]) => {
+    const path = `rope_parameters.${name}`;
+    if (source.stored(path) === null) {
+      source.read(path);
+      return [name, null] as const;
+    }
+    const dictionaries = [
+      ...(older && scaled ? ['rope_scaling'] : []),
+      ...(newer && isDictionary(source, path) ? [path] : []),
+    ];
+    const settings = new RopeSettings(source, dictionaries, false);
+    const table = tableOf(settings, options, []);
+    if (table.type === 'yarn' && !table.truncate && dictionaries.includes(path)) {
+      refuseConfig(
+        settings.pathOf('truncate'),
+        false,
+        'is not looked for by the published implementation in a table of several',
+      );
+    }
+    return [name, table] as const;
+  });
+  return Object.fromEntries(named) as Record<N, RopeTablePlan | null>;
+};
