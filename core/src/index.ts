@@ -1,7 +1,6 @@
 export type * from './checkpoint/checkpoint.js';
-export { bindWeights } from './checkpoint/bind.js';
+export { bindWeights, refuseBadWeights } from './checkpoint/bind.js';
 export type { BindRequest } from './checkpoint/binding.js';
-export { refuseBadWeights } from './checkpoint/audit.js';
 export { openCheckpoint } from './checkpoint/open.js';
 export { checkModelFolder } from './checkpoint/folder.js';
 export * from './axes/tokens.js';

@@ -10,6 +10,8 @@ import { sameShape } from './shape.js';
 import { EMBEDDING_SLOT, HEAD_SLOT, requireEqualCopy, type TiedCopy } from './tied.js';
 import { applyTransforms, ShapeMisfit } from './transform.js';
 
+export { refuseBadWeights } from './refuse.js';
+
 /**
  * Fills the slots of a plan from a checkpoint by the weight map of its family. Looks at headers only; what does not
  * fit is in the audit (`refuseBadWeights` turns it into an error). Throws KVAD_E_WEIGHTS_RULE for a faulty map, and
