@@ -1,18 +1,28 @@
 import { from, unneeded, type SlotRule, type Transform, type WeightRule } from './weight-rules.js';
 
 /**
- * Names that many checkpoints share, as weight rules. All stand under `{prefix}`, which `withPrefixes` fills in; those
- * of a layer under `{prefix}layers.{layer}.` unless told where layers lie. A rule for a bias that a model lacks is idle.
+ * Names that many checkpoints share, as weight rules. All stand under `{prefix}`, which `withPrefixes` fills in. Each
+ * rule comes for weight and bias; one for a bias that a model lacks is idle.
  */
-export const LAYERS = '{prefix}layers.{layer}.';
+export interface Stored {
+  /** Where layers lie; `{prefix}layers.{layer}.` if not given. */
+  readonly layers?: string;
+  /** Matrices are stored `[in, out]`. */
+  readonly transposed?: boolean;
+}
 
-/** `weight` and `bias` of a slot from those of a module. */
-export const both = (slot: string, module: string, ...transform: readonly Transform[]): SlotRule[] =>
-  ['weight', 'bias'].map((end) => from(`${slot}.${end}`, `${module}.${end}`, ...transform));
+const LAYERS = '{prefix}layers.{layer}.';
+const TRANSPOSE: Transform = { op: 'transpose' };
 
-/** A slot of a layer from a module of the layer, weight and bias. */
-export const inLayer = (slot: string, module: string, layers = LAYERS): SlotRule[] =>
-  both(`layers.{layer}.${slot}`, `${layers}${module}`);
+/** Weight and bias of a slot from those of a module; `cut` picks its rows of either. */
+const both = (slot: string, module: string, transposed = false, ...cut: readonly Transform[]): SlotRule[] => [
+  from(`${slot}.weight`, `${module}.weight`, ...(transposed ? [TRANSPOSE] : []), ...cut),
+  from(`${slot}.bias`, `${module}.bias`, ...cut),
+];
+
+/** A slot of a layer from a module of the layer. */
+export const inLayer = (slot: string, module: string, stored: Stored = {}, ...cut: readonly Transform[]): SlotRule[] =>
+  both(`layers.{layer}.${slot}`, `${stored.layers ?? LAYERS}${module}`, stored.transposed, ...cut);
 
 /** Embedding, final norm and head, and the rotary buffers of old files. */
 export const ends = (names: { embedding?: string; norm?: string; head?: string } = {}): WeightRule[] => [
@@ -24,7 +34,7 @@ export const ends = (names: { embedding?: string; norm?: string; head?: string }
 
 /** The norms of a layer, by slot: `{ 'mixer.norm.before': 'input_layernorm' }`. */
 export const norms = (names: Readonly<Record<string, string>>, layers = LAYERS): SlotRule[] =>
-  Object.entries(names).flatMap(([slot, module]) => inLayer(slot, module, layers));
+  Object.entries(names).flatMap(([slot, module]) => inLayer(slot, module, { layers }));
 
 /** `embed_tokens`, `norm`, `lm_head`, and a norm before each op: `input_layernorm`, `post_attention_layernorm`. */
 export const standardDecoder = (): WeightRule[] => [
@@ -33,11 +43,11 @@ export const standardDecoder = (): WeightRule[] => [
 ];
 
 /** `q_proj`, `k_proj`, `v_proj` and the output projection, each a tensor. */
-export const separateQKV = (module = 'self_attn.', out = 'o_proj', layers = LAYERS): SlotRule[] => [
-  ...inLayer('mixer.q', `${module}q_proj`, layers),
-  ...inLayer('mixer.k', `${module}k_proj`, layers),
-  ...inLayer('mixer.v', `${module}v_proj`, layers),
-  ...inLayer('mixer.o', `${module}${out}`, layers),
+export const separateQKV = (module = 'self_attn.', out = 'o_proj', stored: Stored = {}): SlotRule[] => [
+  ...inLayer('mixer.q', `${module}q_proj`, stored),
+  ...inLayer('mixer.k', `${module}k_proj`, stored),
+  ...inLayer('mixer.v', `${module}v_proj`, stored),
+  ...inLayer('mixer.o', `${module}${out}`, stored),
 ];
 
 /** `q_norm` and `k_norm`. */
@@ -53,19 +63,17 @@ export const gateUpDown = (module = 'mlp.'): SlotRule[] => [
   ...inLayer('ffn.down', `${module}down_proj`),
 ];
 
-/** Gate and up as the halves of one tensor, gate first. */
-export const fusedGateUp = (module = 'mlp.gate_up_proj', down = 'mlp.down_proj'): SlotRule[] => [
-  from('layers.{layer}.ffn.gate.weight', `${LAYERS}${module}.weight`, half('gate')),
-  from('layers.{layer}.ffn.up.weight', `${LAYERS}${module}.weight`, half('up')),
-  ...inLayer('ffn.down', down),
+/** `gate_up_proj`, gate in the first half of its rows, and `down_proj`. */
+export const fusedGateUp = (module = 'mlp.'): SlotRule[] => [
+  ...inLayer('ffn.gate', `${module}gate_up_proj`, {}, { op: 'split', axis: 0, part: 'gate', layout: 'halves' }),
+  ...inLayer('ffn.up', `${module}gate_up_proj`, {}, { op: 'split', axis: 0, part: 'up', layout: 'halves' }),
+  ...inLayer('ffn.down', `${module}down_proj`),
 ];
 
-const half = (part: 'gate' | 'up'): Transform => ({ op: 'split', axis: 0, part, layout: 'halves' });
-
-/** Two projections of a plain feed-forward. */
-export const upDown = (up: string, down: string, layers = LAYERS): SlotRule[] => [
-  ...inLayer('ffn.up', up, layers),
-  ...inLayer('ffn.down', down, layers),
+/** The two matrices of a plain feed-forward. */
+export const upDown = (up: string, down: string, stored: Stored = {}): SlotRule[] => [
+  ...inLayer('ffn.up', up, stored),
+  ...inLayer('ffn.down', down, stored),
 ];
 
 interface Heads {
@@ -74,28 +82,26 @@ interface Heads {
   readonly headDim: number;
 }
 
-/** Queries, then keys, then values in the rows of one tensor. `first`: what is done to it before it is cut. */
-export const fusedQKV = (module: string, dims: Heads, layers = LAYERS, ...first: readonly Transform[]): SlotRule[] => {
+/** All queries, then all keys, then all values in the rows of one tensor. */
+export const fusedQKV = (module: string, dims: Heads, stored: Stored = {}): SlotRule[] => {
   const { heads, kvHeads, headDim } = dims;
-  const cut = (slot: string, start: number, count: number): SlotRule[] =>
-    both(`layers.{layer}.mixer.${slot}`, `${layers}${module}`, ...first, {
-      op: 'rows',
-      start: start * headDim,
-      count: count * headDim,
-    });
-  return [...cut('q', 0, heads), ...cut('k', heads, kvHeads), ...cut('v', heads + kvHeads, kvHeads)];
+  const rows = (start: number, count: number) =>
+    ({ op: 'rows', start: start * headDim, count: count * headDim }) as const;
+  return [
+    ...inLayer('mixer.q', module, stored, rows(0, heads)),
+    ...inLayer('mixer.k', module, stored, rows(heads, kvHeads)),
+    ...inLayer('mixer.v', module, stored, rows(heads + kvHeads, kvHeads)),
+  ];
 };
 
-/** Per group of query heads that share keys: their queries, then one head of keys, then one of values. */
-export const groupedQKV = (module: string, { heads, kvHeads, headDim }: Heads, layers = LAYERS): SlotRule[] => {
+/** For each group of query heads that share keys: their queries, then one head of keys, then one of values. */
+export const groupedQKV = (module: string, dims: Heads, stored: Stored = {}): SlotRule[] => {
+  const { heads, kvHeads, headDim } = dims;
   const queries = (heads / kvHeads) * headDim;
-  const cut = (slot: string, start: number, count: number): SlotRule[] =>
-    both(`layers.{layer}.mixer.${slot}`, `${layers}${module}`, {
-      op: 'perGroup',
-      groups: kvHeads,
-      size: queries + 2 * headDim,
-      start,
-      count,
-    });
-  return [...cut('q', 0, queries), ...cut('k', queries, headDim), ...cut('v', queries + headDim, headDim)];
+  const group = { op: 'perGroup', groups: kvHeads, size: queries + 2 * headDim } as const;
+  return [
+    ...inLayer('mixer.q', module, stored, { ...group, start: 0, count: queries }),
+    ...inLayer('mixer.k', module, stored, { ...group, start: queries, count: headDim }),
+    ...inLayer('mixer.v', module, stored, { ...group, start: queries + headDim, count: headDim }),
+  ];
 };
