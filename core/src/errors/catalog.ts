@@ -26,6 +26,12 @@ interface WeightReport {
 const weightReport = (p: WeightReport): string =>
   [...(p.diagnosis === null ? [] : [p.diagnosis]), ...p.findings].join('; ');
 
+/** A value as JSON, cut where it would fill the screen. */
+const shortJson = (value: unknown): string => {
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length <= 120 ? json : `${json.slice(0, 117)}...`;
+};
+
 export const CATALOG = {
   // --- architecture ---------------------------------------------------------------------------
   KVAD_E_ARCH_UNKNOWN: entry<{
@@ -40,6 +46,10 @@ export const CATALOG = {
       p.nearest.length > 0
         ? `the nearest known type is ${list(p.nearest)}; to add one: kvad arch add <package> (npm search keywords:kvad-plugin)`
         : 'add a plugin with kvad arch add <package> (npm search keywords:kvad-plugin), or write one: docs/writing-a-plugin.md',
+  ),
+  KVAD_E_ARCH_MISSING: entry<{ file: string; found: string }>(
+    (p) => `${p.file} names no architecture: "model_type" is ${p.found}`,
+    'give the config.json of a language model; its "model_type" is the name of its architecture',
   ),
   // --- config ---------------------------------------------------------------------------------
   KVAD_E_CONFIG_UNKNOWN_KEY: entry<{
@@ -191,6 +201,65 @@ export const CATALOG = {
     (p) => `plugin ${p.plugin} failed: ${p.reason}`,
     'this is a bug of the plugin: report it to its author with the output of --debug',
   ),
+  KVAD_E_PLUGIN_NOT_FOUND: entry<{ plugin: string; because: string }>(
+    (p) => `there is no plugin ${p.plugin} (named by ${p.because})`,
+    'give the path of its folder (./my-plugin), or install the package',
+  ),
+  KVAD_E_PLUGIN_IN_MODEL: entry<{ directory: string; because: string }>(
+    (p) => `${p.directory} is the folder of a model, whose code is never run (named by ${p.because})`,
+    'move the plugin out of the folder of the model, or work in another folder',
+  ),
+  KVAD_E_PLUGIN_NO_MANIFEST: entry<{ directory: string; because: string }>(
+    (p) => `${p.directory} is no plugin: its package.json has no "kvad" field (named by ${p.because})`,
+    'name a package whose package.json has a "kvad" field: docs/writing-a-plugin.md',
+  ),
+  KVAD_E_PLUGIN_MANIFEST: entry<{ file: string; reason: string }>(
+    (p) => `${p.file} describes no plugin: ${p.reason}`,
+    'report it to the author of the plugin, or remove the plugin with kvad arch remove',
+  ),
+  KVAD_E_PLUGIN_API: entry<{ plugin: string; apiVersion: number; supported: number }>(
+    (p) => `plugin ${p.plugin} is written for version ${p.apiVersion} of the plugin interface; this kvad has ${p.supported}`,
+    (p) => (p.apiVersion > p.supported ? 'update kvad' : 'look for a newer version of the plugin'),
+  ),
+  KVAD_E_PLUGIN_PEER: entry<{ plugin: string; range: string | null; version: string }>(
+    (p) =>
+      p.range === null
+        ? `plugin ${p.plugin} does not say in peerDependencies which versions of @kvad/core it works with`
+        : `plugin ${p.plugin} works with @kvad/core ${p.range}, and this is ${p.version}`,
+    'look for a version of the plugin that is made for this kvad',
+  ),
+  KVAD_E_PLUGIN_FILE: entry<{ plugin: string; field: string; value: string; reason: string }>(
+    (p) => `plugin ${p.plugin} says that its ${p.field} is ${p.value}, which ${p.reason}`,
+    'build the plugin if it is yours; otherwise report it to its author',
+  ),
+  KVAD_E_PLUGIN_IMPORT: entry<{ plugin: string; entry: string; reason: string }>(
+    (p) => `plugin ${p.plugin} cannot be imported from ${p.entry}: ${p.reason}`,
+    'build the plugin if it is yours; otherwise report it to its author',
+  ),
+  KVAD_E_PLUGIN_TIMEOUT: entry<{ plugin: string; entry: string; seconds: number }>(
+    (p) => `plugin ${p.plugin} has not been imported from ${p.entry} after ${p.seconds} s`,
+    'a plugin is plain data and waits for nothing when it is imported: report it to its author',
+  ),
+  KVAD_E_PLUGIN_BRAND: entry<{ plugin: string; entry: string; found: string }>(
+    (p) => `the default export of ${p.entry} (plugin ${p.plugin}) is ${p.found}, not a plugin`,
+    'export default definePlugin({ … }) of @kvad/core/plugin',
+  ),
+  KVAD_E_PLUGIN_MISMATCH: entry<{ plugin: string; field: string; manifest: string; module: string }>(
+    (p) => `plugin ${p.plugin} has ${p.field} ${p.module}, and its package.json says ${p.manifest}`,
+    'make the "kvad" field of package.json and the exported plugin say the same',
+  ),
+  KVAD_E_PLUGIN_SHADOWED: entry<{ plugin: string; directory: string; by: string }>(
+    (p) => `plugin ${p.plugin} of ${p.directory} is not used: ${p.by} has the same name and comes first`,
+    'remove one of the two',
+  ),
+  KVAD_E_PLUGIN_CONFLICT: entry<{ claim: string; plugins: readonly string[]; decide: string }>(
+    (p) => `${p.claim} is claimed by several plugins: ${list(p.plugins)}`,
+    (p) => `remove one of them, or decide in kvad.config.json: ${p.decide}`,
+  ),
+  KVAD_E_PROJECT_CONFIG: entry<{ file: string; reason: string }>(
+    (p) => `${p.file} is not valid: ${p.reason}`,
+    'it may hold "plugins" (a list of paths and packages) and "prefer" (a plugin by what it decides)',
+  ),
   // --- parts and plans ------------------------------------------------------------------------
   KVAD_E_PART_UNKNOWN: entry<{ axis: string; kind: string; known: readonly string[] }>(
     (p) => `no plugin brings the ${p.axis} "${p.kind}"; known: ${p.known.length > 0 ? list(p.known, 60) : 'none'}`,
@@ -233,6 +302,10 @@ export const CATALOG = {
     (p) => `the prompt (${p.prompt}) has no tokens and the tokenizer adds none`,
     'give at least one character or token id',
   ),
+  KVAD_E_TEMPLATE_MISSING: entry<{ directory: string }>(
+    (p) => `${p.directory} has no chat template: it is a base model, which continues text and knows no turns`,
+    'give a raw text (kvad run --raw), or choose an instruct model',
+  ),
   KVAD_E_SNAPSHOT: entry<{ id: number }>(
     (p) => `snapshot ${p.id} is not one of this session`,
     'restore a snapshot on the session that took it, before it is closed',
@@ -254,9 +327,42 @@ export const CATALOG = {
     (p) => `native arithmetic is required, but ${p.kernels} is what this installation has`,
     'install a C++ compiler and reinstall kvad, or run without --require-native',
   ),
+  KVAD_E_QUANT_RANGE: entry<{ precision: string; value: number }>(
+    (p) => `${p.precision} cannot hold the weight ${p.value}`,
+    'run the weights as stored, or as bf16, which has the range of f32',
+  ),
   KVAD_E_QUANT_UNSUPPORTED: entry<{ precision: string; kernels: string }>(
     (p) => `the ${p.kernels} arithmetic cannot hold weights as ${p.precision}`,
     'leave --quant out to run the weights as stored, or pass --quant bf16 or f32',
+  ),
+  // --- text -----------------------------------------------------------------------------------
+  KVAD_E_TOKENIZER_MISSING: entry<{ directory: string; files: readonly string[] }>(
+    (p) =>
+      `${p.directory} has no tokenizer.json, so text cannot become token ids; ${p.files.length > 0 ? `it has ${list(p.files, 20)}` : 'the folder is empty or absent'}`,
+    (p) =>
+      p.files.some((file) => /^(tokenizer\.model|spiece\.model|tekken\.json|vocab\.(json|txt)|merges\.txt)$/.test(file))
+        ? 'convert it once in Python: transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)'
+        : "download tokenizer.json from the model's page into the folder, or give token ids instead of text",
+  ),
+  KVAD_E_TOKENIZER_INVALID: entry<{ file: string; reason: string }>(
+    (p) => `the tokenizer of ${p.file} cannot be used: ${p.reason}`,
+    "download the file again from the model's page; if it stays, report the model's name",
+  ),
+  KVAD_E_TEXT_FILE: entry<{ file: string; reason: string }>(
+    (p) => `${p.file} cannot be read: ${p.reason}`,
+    'download the file again, or mend it (a JSON file holds one object)',
+  ),
+  KVAD_E_TEXT_VALUE: entry<{ file: string; key: string; value: unknown; expected: string }>(
+    (p) => `"${p.key}" is ${shortJson(p.value)} in ${p.file}, expected ${p.expected}`,
+    (p) => `correct or remove "${p.key}" in the file`,
+  ),
+  KVAD_E_TEMPLATE: entry<{ file: string; reason: string }>(
+    (p) => `the chat template of ${p.file} cannot be rendered: ${p.reason}`,
+    'use the model without its template (--raw), or give another one with kvad render --template',
+  ),
+  KVAD_E_TEMPLATE_RAISED: entry<{ file: string; text: string }>(
+    (p) => `the chat template refuses this conversation: ${p.text} (${p.file})`,
+    'change the conversation to what the model was made for',
   ),
   // --- command line ---------------------------------------------------------------------------
   KVAD_E_USAGE: entry<{ problem: string; command: string }>(

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { KvadError, isKvadError } from '../errors/kvad-error.js';
+import { isObject, type RawConfig } from '../plan/config-source.js';
+import type { TextFacts } from '../runtime/types.js';
+import { endTokens, type EndSource } from './end-tokens.js';
+import { generationDefaults } from './generation-config.js';
+import { readJsonObject } from './json-file.js';
+import type { SpecialTokens } from './special-tokens.js';
+import { findTemplates } from './template/find-template.js';
+import { JinjaRenderer } from './template/jinja-renderer.js';
+import { LoadedTextSide } from './text-side.js';
+import { loadTokenizer } from './tokenizer/load-tokenizer.js';
+import type { Tokenizer } from './types.js';
+
+/**
+ * Reads what a model's folder says about text: tokenizer.json, tokenizer_config.json (with special_tokens_map.json of
+ * older folders), chat templates, generation_config.json, and the end tokens and vocabulary size of config.json. The
+ * weights are not looked at. A folder without tokenizer.json loads; using its tokenizer throws.
+ * Throws KVAD_E_TOKENIZER_INVALID, KVAD_E_TEXT_FILE and KVAD_E_TEXT_VALUE.
+ */
+export const loadText = async (directory: string): Promise<LoadedTextSide> => {
+  const [config, generationConfig, tokenizerConfig] = await Promise.all([
+    readJsonObject(directory, 'config.json'),
+    readJsonObject(directory, 'generation_config.json'),
+    readJsonObject(directory, 'tokenizer_config.json'),
+  ]);
+  const generation = generationDefaults(generationConfig, join(directory, 'generation_config.json'));
+  const rows = vocabularyRows(config);
+  const { tokenizer, tokens, source, warnings } = await loadTokenizer(directory, tokenizerConfig, rows);
+  const hasTokenizer = source !== null;
+
+  const found = await findTemplates(directory, tokenizerConfig);
+  const template = found === null ? null : new JinjaRenderer(found, tokens.named as Record<string, string>);
+
+  const eosToken = tokens.named.eos_token;
+  const namedEnd = eosToken === undefined || !hasTokenizer ? null : tokenizer.idOf(eosToken);
+  const eos = endTokens(
+    [
+      ...configSources(directory, 'generation_config.json', generationConfig),
+      ...configSources(directory, 'config.json', config),
+      { file: join(directory, TOKENIZER_CONFIG), name: TOKENIZER_CONFIG, key: 'eos_token', value: namedEnd },
+    ],
+    (id) => (hasTokenizer && id < tokenizer.idLimit ? tokenizer.tokenOf(id) : null),
+  );
+  const facts: TextFacts = {
+    tokenizer: source,
+    template: template?.source ?? null,
+    eos,
+    bos: hasTokenizer ? await beginning(tokenizer, tokens, new Set(eos.map((end) => end.id))) : null,
+    sampling: generation.sampling,
+  };
+  const findings = [
+    ...warnings,
+    ...(template === null ? [] : templateFaults(template)),
+    ...generation.unapplied.map((key) => `generation_config.json asks for "${key}", which kvad does not apply`),
+    ...(eosToken !== undefined && hasTokenizer && namedEnd === null
+      ? [`${TOKENIZER_CONFIG} names ${JSON.stringify(eosToken)} as eos_token, which the tokenizer does not have`]
+      : []),
+  ];
+  return new LoadedTextSide({ facts, tokenizer, template, generation, warnings: findings });
+};
+
+const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+const configSources = (directory: string, name: string, config: RawConfig | null): EndSource[] => {
+  const file = join(directory, name);
+  const text = config?.['text_config'];
+  return [
+    { file, name, key: 'eos_token_id', value: config?.['eos_token_id'] },
+    { file, name, key: 'text_config.eos_token_id', value: isObject(text) ? text['eos_token_id'] : undefined },
+  ];
+};
+
+/** `vocab_size` of the model, if the config says it where most do. */
+const vocabularyRows = (config: RawConfig | null): number | null => {
+  const text = config?.['text_config'];
+  const rows = (isObject(text) ? text['vocab_size'] : undefined) ?? config?.['vocab_size'];
+  return typeof rows === 'number' && Number.isSafeInteger(rows) && rows > 0 ? rows : null;
+};
+
+/** The token that texts begin with, and whether the tokenizer itself puts it there. */
+const beginning = async (
+  tokenizer: Tokenizer,
+  tokens: SpecialTokens,
+  ends: ReadonlySet<number>,
+): Promise<TextFacts['bos']> => {
+  const [first] = await tokenizer.encode('', { special: true });
+  const named = tokens.named.bos_token === undefined ? null : tokenizer.idOf(tokens.named.bos_token);
+  if (named !== null) return { id: named, added: first === named };
+  return first === undefined || ends.has(first) ? null : { id: first, added: true };
+};
+
+/** A template that cannot be parsed does not keep raw text from working: it is refused when it is used. */
+const templateFaults = (template: JinjaRenderer): string[] => {
+  try {
+    template.check();
+    return [];
+  } catch (error) {
+    if (!isKvadError(error)) throw error;
+    return [`chats will be refused: ${(error satisfies KvadError).message}`];
+  }
+};

@@ -1,0 +1,87 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KvadError } from '../../errors/kvad-error.js';
+import type { RawConfig } from '../../plan/config-source.js';
+import { readTextFile } from '../json-file.js';
+import { readSpecialTokens, type SpecialTokens } from '../special-tokens.js';
+import type { Tokenizer } from '../types.js';
+import { MissingTokenizer } from './missing-tokenizer.js';
+import { NativeTokenizer } from './native-tokenizer.js';
+import { checkTokenizer, TokenizerFault, type TokenizerFacts } from './tokenizer-file.js';
+import { tryTokenizer } from './trial.js';
+
+export interface LoadedTokenizer {
+  /** File name, or null if there is none: then the tokenizer is one that throws. */
+  readonly source: string | null;
+  readonly tokenizer: Tokenizer;
+  readonly tokens: SpecialTokens;
+  readonly warnings: readonly string[];
+}
+
+const SOURCE = 'tokenizer.json';
+
+/**
+ * Loads tokenizer.json, checked, with the tokens that tokenizer_config.json (`config`) adds. `rows`: rows of the model's
+ * embedding, if known. Truncation and padding that the file asks for are turned off, as transformers does for a text.
+ * Throws KVAD_E_TOKENIZER_INVALID and KVAD_E_TEXT_*.
+ */
+export const loadTokenizer = async (
+  directory: string,
+  config: RawConfig | null,
+  rows: number | null,
+): Promise<LoadedTokenizer> => {
+  const file = join(directory, SOURCE);
+  const text = await readTextFile(directory, SOURCE);
+  if (text === null) {
+    const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
+    const tokens = await readSpecialTokens(directory, config, new Set());
+    return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
+  }
+  const facts = checked(text, file);
+  if (facts.doubts.length > 0) {
+    const death = await tryTokenizer(file);
+    if (death !== null) {
+      throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: `${facts.doubts.join(', ')}: ${death}` });
+    }
+  }
+  const tokens = await readSpecialTokens(directory, config, facts.added);
+  const { AddedToken, Tokenizer: Library } = await import('tokenizers');
+  const library = ((): InstanceType<typeof Library> => {
+    try {
+      return Library.fromString(text);
+    } catch (error) {
+      throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: (error as Error).message }, { cause: error });
+    }
+  })();
+  library.disableTruncation();
+  library.disablePadding();
+  library.addAddedTokens(
+    tokens.added.map(
+      ({ content, special, single_word: singleWord, lstrip: leftStrip, rstrip: rightStrip, normalized }) =>
+        new AddedToken(content, special, { singleWord, leftStrip, rightStrip, normalized }),
+    ),
+  );
+  const added = tokens.added.map((token) => ({ ...token, found: library.tokenToId(token.content) }));
+  const tokenizer = new NativeTokenizer(library, {
+    file,
+    rows,
+    bytes: facts.bytes,
+    idLimit: Math.max(facts.idLimit, ...added.map((token) => (token.found ?? -1) + 1)),
+    special: new Set([...facts.special, ...added.filter((token) => token.special).map((token) => token.content)]),
+  });
+  const warnings = added
+    .filter(({ id, found }) => id !== null && id !== found)
+    .map(
+      (token) => `${token.file} gives "${token.content}" the id ${token.id}, ${SOURCE} ${token.found}: that one counts`,
+    );
+  return { source: SOURCE, tokenizer, tokens, warnings };
+};
+
+const checked = (text: string, file: string): TokenizerFacts => {
+  try {
+    return checkTokenizer(text);
+  } catch (error) {
+    if (!(error instanceof TokenizerFault)) throw error;
+    throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: error.message }, { cause: error });
+  }
+};

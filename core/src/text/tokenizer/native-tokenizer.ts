@@ -1,0 +1,82 @@
+import type { Decoder, Tokenizer as Library } from 'tokenizers';
+import { KvadError } from '../../errors/kvad-error.js';
+import { IncrementalDecoder } from '../incremental-decoder.js';
+import type { TextStream, Tokenizer } from '../types.js';
+import { wellFormed } from '../utf8.js';
+
+/** A tokenizer.json in the tokenizers library. */
+export class NativeTokenizer implements Tokenizer {
+  readonly vocabSize: number;
+  readonly idLimit: number;
+  readonly #library: Library;
+  readonly #decoder: Decoder | null;
+  readonly #options: NativeTokenizerOptions;
+
+  constructor(library: Library, options: NativeTokenizerOptions) {
+    this.#library = library;
+    this.#options = options;
+    this.#decoder = library.getDecoder();
+    this.vocabSize = library.getVocabSize(true);
+    this.idLimit = Math.max(options.idLimit, options.rows ?? 0);
+  }
+
+  async encode(text: string, options: { special: boolean }): Promise<number[]> {
+    const { file, rows } = this.#options;
+    let ids: number[];
+    try {
+      const encoding = await this.#library.encode(wellFormed(text), null, { addSpecialTokens: options.special });
+      ids = encoding.getIds();
+    } catch (error) {
+      throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: (error as Error).message }, { cause: error });
+    }
+    if (rows !== null)
+      for (const id of ids) if (id >= rows) throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: rows });
+    return ids;
+  }
+
+  async decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string> {
+    for (const id of ids) this.#checkId(id);
+    return this.#library.decode([...ids], options.skipSpecial);
+  }
+
+  stream(options: { skipSpecial: boolean }): TextStream {
+    const { special, bytes } = this.#options;
+    const decoder = this.#decoder;
+    return new IncrementalDecoder(
+      {
+        bytes,
+        tokenOf: (id) => this.tokenOf(id),
+        isSpecial: (token) => special.has(token),
+        join: (tokens) =>
+          decoder === null ? tokens.join(' ') : tokens.length === 0 ? '' : decoder.decode([...tokens]),
+      },
+      options,
+    );
+  }
+
+  tokenOf(id: number): string | null {
+    this.#checkId(id);
+    return this.#library.idToToken(id);
+  }
+
+  idOf(token: string): number | null {
+    return this.#library.tokenToId(wellFormed(token));
+  }
+
+  #checkId(id: number): void {
+    if (!Number.isSafeInteger(id) || id < 0 || id >= this.idLimit) {
+      throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: this.idLimit });
+    }
+  }
+}
+
+export interface NativeTokenizerOptions {
+  /** Path of tokenizer.json, for messages. */
+  readonly file: string;
+  /** One more than the largest id of a token. */
+  readonly idLimit: number;
+  /** Rows of the model's embedding: no text may encode to an id beyond them; null: not known. */
+  readonly rows: number | null;
+  readonly special: ReadonlySet<string>;
+  readonly bytes: 'all' | 'some' | 'none';
+}

@@ -1,0 +1,194 @@
+import { isObject, type RawConfig } from '../../plan/config-source.js';
+import { charsmapFault } from './charsmap.js';
+import { isKnownPattern } from './known-patterns.js';
+
+/** What is wrong with a tokenizer.json: `model.dropout is 0.1: …`. */
+export class TokenizerFault extends Error {}
+
+/** What there is to know of a tokenizer.json before the library gets it. */
+export interface TokenizerFacts {
+  /** One more than the largest id of a token. */
+  readonly idLimit: number;
+  /** Contents of the added tokens, and of those that are special. */
+  readonly added: ReadonlySet<string>;
+  readonly special: ReadonlySet<string>;
+  /** Tokens that are bytes: every one (byte-level), some (`<0xE4>`), or none. */
+  readonly bytes: 'all' | 'some' | 'none';
+  /** Why the file is tried in a process of its own first; empty: each of its parts is known to be sound. */
+  readonly doubts: readonly string[];
+  /** Patterns that are not known. */
+  readonly patterns: readonly string[];
+}
+
+/**
+ * Checks the text of a tokenizer.json for what the tokenizers library does not check, and which would end the process in
+ * the middle of a text, or give other ids each time. What the library checks itself is left to it.
+ * Throws TokenizerFault.
+ */
+export const checkTokenizer = (text: string): TokenizerFacts => {
+  const file = parsed(text);
+  const model = file['model'];
+  if (!isObject(model)) throw new TokenizerFault('"model" is missing');
+  if (!isObject(model['vocab']) && !Array.isArray(model['vocab'])) throw new TokenizerFault('"model.vocab" is missing');
+  if (typeof model['dropout'] === 'number' && model['dropout'] > 0) {
+    throw new TokenizerFault(`"model.dropout" is ${model['dropout']}: the same text would give other ids each time`);
+  }
+  const added = addedTokens(file['added_tokens']);
+  const doubts = new Set<string>();
+  const patterns = new Set<string>();
+  if (typeof model['continuing_subword_prefix'] === 'string' && model['continuing_subword_prefix'] !== '') {
+    if (model['type'] !== 'WordPiece') doubts.add('model.continuing_subword_prefix');
+  }
+  for (const section of SECTIONS) {
+    for (const { part, path } of partsOf(file[section], section)) {
+      const pattern = checkPart(part, path);
+      if (pattern !== null && !isKnownPattern(pattern)) patterns.add(pattern);
+      if (!KNOWN_PARTS.has(String(part['type']))) doubts.add(`${path}.type ${JSON.stringify(part['type'])}`);
+    }
+  }
+  for (const pattern of patterns) doubts.add(`the pattern ${pattern}`);
+  return {
+    idLimit: Math.max(vocabularyLimit(model['vocab']), ...added.map((token) => token.id + 1), 0),
+    added: new Set(added.map((token) => token.content)),
+    special: new Set(added.filter((token) => token.special).map((token) => token.content)),
+    bytes: byteTokens(file['decoder']),
+    doubts: [...doubts],
+    patterns: [...patterns],
+  };
+};
+
+const parsed = (text: string): RawConfig => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TokenizerFault((error as Error).message, { cause: error });
+  }
+  if (!isObject(value)) throw new TokenizerFault('it does not hold a JSON object');
+  return value;
+};
+
+const SECTIONS = ['normalizer', 'pre_tokenizer', 'post_processor', 'decoder'] as const;
+
+/** Parts that do their work on any text once their options have been checked. */
+const KNOWN_PARTS: ReadonlySet<string> = new Set([
+  ...['NFC', 'NFD', 'NFKC', 'NFKD', 'Lowercase', 'StripAccents', 'Nmt', 'BertNormalizer', 'Prepend', 'Precompiled'],
+  ...['ByteLevel', 'Metaspace', 'Whitespace', 'WhitespaceSplit', 'BertPreTokenizer', 'Digits', 'Punctuation'],
+  ...['Split', 'CharDelimiterSplit', 'UnicodeScripts', 'TemplateProcessing', 'BertProcessing', 'RobertaProcessing'],
+  ...['WordPiece', 'BPEDecoder', 'CTC', 'Replace', 'Fuse', 'Strip', 'ByteFallback', 'Sequence'],
+]);
+
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+}
+
+const addedTokens = (value: unknown): readonly AddedToken[] => {
+  if (value == null) return [];
+  if (!Array.isArray(value)) throw new TokenizerFault('"added_tokens" is not a list');
+  return value.map((token: unknown, index) => {
+    const path = `added_tokens[${index}]`;
+    if (!isObject(token)) throw new TokenizerFault(`"${path}" is not an object`);
+    const { id, content, special } = token;
+    if (!isTokenId(id)) throw new TokenizerFault(`"${path}.id" is ${JSON.stringify(id)}, not a token id`);
+    if (typeof content !== 'string' || content === '') throw new TokenizerFault(`"${path}.content" is empty`);
+    return { id, content, special: special === true };
+  });
+};
+
+const isTokenId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < MOST_IDS;
+
+/** Ids are signed 32-bit integers to the model. */
+const MOST_IDS = 2 ** 31;
+
+const vocabularyLimit = (vocab: unknown): number => {
+  if (Array.isArray(vocab)) return vocab.length;
+  let limit = 0;
+  for (const [token, id] of Object.entries(vocab as RawConfig)) {
+    if (!isTokenId(id)) throw new TokenizerFault(`the id of "${token}" in "model.vocab" is ${JSON.stringify(id)}`);
+    if (id >= limit) limit = id + 1;
+  }
+  return limit;
+};
+
+interface PartAt {
+  readonly part: RawConfig;
+  readonly path: string;
+}
+
+const LISTS = ['normalizers', 'pretokenizers', 'processors', 'decoders'] as const;
+const DEEPEST = 16;
+
+/** A section's parts, those inside sequences too. */
+const partsOf = (section: unknown, path: string, depth = 0): readonly PartAt[] => {
+  if (section == null) return [];
+  if (!isObject(section)) throw new TokenizerFault(`"${path}" is not an object`);
+  if (depth > DEEPEST) throw new TokenizerFault(`"${path}" is nested more than ${DEEPEST} deep`);
+  const inner = LISTS.flatMap((list) => {
+    const parts: unknown = section[list];
+    if (!Array.isArray(parts)) return [];
+    return parts.flatMap((part: unknown, index) => partsOf(part, `${path}.${list}[${index}]`, depth + 1));
+  });
+  return [{ part: section, path }, ...inner];
+};
+
+/** Checks a part's options; returns its pattern if it has one. */
+const checkPart = (part: RawConfig, path: string): string | null => {
+  switch (part['type']) {
+    case 'Precompiled': {
+      const fault = charsmapFault(part['precompiled_charsmap']);
+      if (fault !== null) throw new TokenizerFault(`"${path}.precompiled_charsmap" ${fault}`);
+      return null;
+    }
+    case 'TemplateProcessing':
+      checkTemplate(part, path);
+      return null;
+    case 'FixedLength':
+      if (part['length'] === 0) throw new TokenizerFault(`"${path}.length" is 0`);
+      return null;
+    case 'Split':
+    case 'Replace':
+      return checkPattern(part['pattern'], `${path}.pattern`);
+    default:
+      return null;
+  }
+};
+
+const checkPattern = (pattern: unknown, path: string): string | null => {
+  if (!isObject(pattern)) throw new TokenizerFault(`"${path}" is missing`);
+  const { String: literal, Regex: regex } = pattern;
+  if (literal === '' || regex === '') throw new TokenizerFault(`"${path}" is empty`);
+  return typeof regex === 'string' ? regex : null;
+};
+
+/** Every special token of a template must be in its own table, with an id for each of its tokens. */
+const checkTemplate = (part: RawConfig, path: string): void => {
+  const table = part['special_tokens'];
+  for (const list of ['single', 'pair']) {
+    const pieces = part[list];
+    if (!Array.isArray(pieces)) throw new TokenizerFault(`"${path}.${list}" is not a list`);
+    for (const piece of pieces as readonly unknown[]) {
+      const special = isObject(piece) ? piece['SpecialToken'] : undefined;
+      if (special === undefined) continue;
+      const name = isObject(special) ? special['id'] : undefined;
+      if (typeof name !== 'string' || !isObject(table) || !Object.hasOwn(table, name)) {
+        throw new TokenizerFault(`"${path}.${list}" has ${JSON.stringify(name)}, "special_tokens" does not`);
+      }
+      const entry = table[name];
+      const { ids, tokens } = isObject(entry) ? entry : {};
+      if (!Array.isArray(ids) || !Array.isArray(tokens) || ids.length !== tokens.length || !ids.every(isTokenId)) {
+        throw new TokenizerFault(`"${path}.special_tokens" has no ids for ${JSON.stringify(name)}`);
+      }
+    }
+  }
+};
+
+const byteTokens = (decoder: unknown): TokenizerFacts['bytes'] => {
+  const types = partsOf(decoder, 'decoder')
+    .map(({ part }) => part['type'])
+    .filter((type) => type !== 'Sequence');
+  if (types.length === 1 && types[0] === 'ByteLevel') return 'all';
+  return types.includes('ByteFallback') ? 'some' : 'none';
+};

@@ -1,0 +1,47 @@
+/** The process that `trial.ts` starts: loads the file of its argument and encodes difficult texts. */
+import { readFileSync } from 'node:fs';
+import { Tokenizer } from 'tokenizers';
+import { checkTokenizer } from './tokenizer-file.js';
+
+/** Runs of these, and of the characters of the patterns, are what patterns with nested repeats do not survive. */
+const UNITS = [
+  'a',
+  'A',
+  'aA',
+  '1',
+  ' ',
+  ' a',
+  '\n',
+  '\r\n',
+  ' \n',
+  '!',
+  '_',
+  "'",
+  '.',
+  'é',
+  '中',
+  '\u0301',
+  'a1',
+  '\t',
+];
+const LENGTHS = [40, 2000];
+
+const text = readFileSync(process.argv[2] ?? '', 'utf8');
+const { patterns } = checkTokenizer(text);
+const tokenizer = Tokenizer.fromString(text);
+tokenizer.disableTruncation();
+tokenizer.disablePadding();
+for (const unit of new Set([...UNITS, ...patterns.join('')])) {
+  for (const length of LENGTHS) {
+    for (const end of ['', '\u0001', 'b']) {
+      // An error is an answer as well, which encoding in the main process will give; only the end of the process is not.
+      await tokenizer.encode(unit.repeat(length) + end, null, { addSpecialTokens: true }).catch(() => null);
+    }
+  }
+}
+await tokenizer
+  .decode(
+    Array.from({ length: 300 }, (_, id) => id),
+    false,
+  )
+  .catch(() => ''); // as above
