@@ -66,6 +66,17 @@ export const argmax = (values: Float32Array): number => {
   return best;
 };
 
+/** Rows of several calls, in order. */
+export const concatenate = (parts: readonly Float32Array[]): Float32Array => {
+  const whole = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    whole.set(part, start);
+    start += part.length;
+  }
+  return whole;
+};
+
 /** Population standard deviation in double precision: the unit that tolerances are given in. */
 export const standardDeviation = (values: Float32Array): number => {
   let sum = 0;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ErrorCode } from '../errors/catalog.js';
 import { isKvadError, KvadError } from '../errors/kvad-error.js';
 import type { ModelFacts, Session } from '../runtime/types.js';
-import { argmax, compareLogits, type Comparison } from './compare.js';
+import { argmax, compareLogits, concatenate, type Comparison } from './compare.js';
 import { readReference, type Reference } from './reference.js';
 
 /** What is needed of a model to hold it against a reference: a loaded model of the library, or one in this process. */
@@ -18,8 +18,8 @@ export interface Verification {
   readonly directory: string;
   readonly family: string | null;
   readonly modelType: string | null;
-  /** Rows compared: all of both prompts. */
-  readonly positions: number | null;
+  /** Rows compared: all of both prompts; 0 where it did not come to that. */
+  readonly positions: number;
   /** Largest |difference| of a logit; Infinity where one is not finite. */
   readonly maxAbsDiff: number | null;
   /** Share of positions with the same best token, 0 to 1. */
@@ -43,7 +43,7 @@ export const verifyCheckpoint = async (
     directory,
     family: null,
     modelType: modelTypeOf(directory),
-    positions: null,
+    positions: 0,
     maxAbsDiff: null,
     argmaxAgreement: null,
     greedyEqual: null,
@@ -85,7 +85,7 @@ export const compareWithReference = async (
   const expected = [reference.logits, reference.shortLogits];
   const greedy = await continueGreedily(model, reference.shortIds, reference.greedyIds.length);
   return {
-    comparison: compareLogits(joined(actual), joined(expected), vocabSize),
+    comparison: compareLogits(concatenate(actual), concatenate(expected), vocabSize),
     greedyEqual: reference.greedyIds.every((id, index) => id === greedy[index]),
   };
 };
@@ -120,16 +120,6 @@ export const continueGreedily = async (
   } finally {
     await session.close();
   }
-};
-
-const joined = (parts: readonly Float32Array[]): Float32Array => {
-  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let start = 0;
-  for (const part of parts) {
-    whole.set(part, start);
-    start += part.length;
-  }
-  return whole;
 };
 
 /** For a line about a folder that cannot be loaded; what is wrong with it, the load says. */

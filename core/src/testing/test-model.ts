@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ModelPlan } from '@kvad/schemas';
+import { BUILTIN_PARTS } from '../axes/builtin/index.js';
+import { bindWeights, refuseBadWeights } from '../checkpoint/bind.js';
+import { openCheckpoint } from '../checkpoint/open.js';
+import { createReferenceOps } from '../kernels/reference/index.js';
+import type { ConfigAudit, WeightAudit } from '../plan/audit.js';
+import type { RawConfig } from '../plan/config-source.js';
+import { planModel, type PlannedModel } from '../plan/plan-model.js';
+import type { Plugin } from '../plan/plugin.js';
+import { planSlots } from '../plan/slots.js';
+import { Model } from '../runtime/model.js';
+import { PartRegistry } from '../runtime/part-registry.js';
+import { prefill } from '../runtime/prefill.js';
+import { Scheduler } from '../runtime/scheduler.js';
+import { Sequence, type SequenceSnapshot } from '../runtime/sequence.js';
+import { concatenate } from './compare.js';
+import type { FamilyUnderTest } from './plugin-under-test.js';
+import type { VerifiableModel } from './verify.js';
+
+/** Checkpoints of states that cannot be cut come often, so that a short prompt crosses several. */
+const CHECKPOINTS = { every: 8, budget: 2 ** 28 };
+const BATCH_ROWS = 512;
+
+export interface TestModelOptions {
+  readonly under: FamilyUnderTest;
+  /** All plugins whose parts the plan may name. */
+  readonly plugins: readonly Plugin[];
+  /** Folder of the checkpoint. */
+  readonly directory: string;
+  /** Changes the plan before the model is built: to see that a wrong one is noticed. */
+  readonly edit?: (plan: ModelPlan) => ModelPlan;
+}
+
+/**
+ * A model in this process, on the reference arithmetic with an f32 cache: no worker and no registry, so that a test sees
+ * what a plugin itself throws.
+ */
+export class TestModel implements VerifiableModel {
+  readonly facts: { readonly plan: ModelPlan };
+  readonly configAudit: ConfigAudit;
+  readonly weightAudit: WeightAudit;
+  readonly model: Model;
+  readonly scheduler: Scheduler;
+
+  private constructor(planned: PlannedModel, weightAudit: WeightAudit, model: Model) {
+    this.facts = { plan: model.plan };
+    this.configAudit = planned.audit;
+    this.weightAudit = weightAudit;
+    this.model = model;
+    this.scheduler = new Scheduler(model, BATCH_ROWS);
+  }
+
+  /** Throws what planning, opening and binding throw, missing and unexpected tensors included. */
+  static open({ under, plugins, directory, edit = (plan) => plan }: TestModelOptions): TestModel {
+    const planned = planConfig(under, readConfig(directory), directory);
+    const plan = edit(structuredClone(planned.plan));
+    const parts = partsOf([BUILTIN_PARTS, ...plugins]);
+    const slots = planSlots(plan, parts);
+    const checkpoint = openCheckpoint(directory);
+    const { weights, audit } = bindWeights({ slots, rules: planned.rules, tied: plan.head.tied, checkpoint });
+    refuseBadWeights(audit, checkpoint);
+    const ops = createReferenceOps({ kvCacheDtype: 'f32' });
+    return new TestModel(planned, audit, new Model({ plan, slots, weights, parts, ops, quant: null }));
+  }
+
+  session(): Promise<TestSession> {
+    return Promise.resolve(new TestSession(this));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** One sequence of a `TestModel`. */
+export class TestSession {
+  readonly sequence: Sequence;
+  readonly #model: TestModel;
+
+  constructor(model: TestModel) {
+    this.#model = model;
+    this.sequence = new Sequence(model.model, CHECKPOINTS);
+  }
+
+  /** Appends ids; gives `[ids.length, vocab]` for `all`, `[1, vocab]` for `last`, nothing for `none`. */
+  async prefill(
+    ids: readonly number[],
+    { logits = 'all', chunk = BATCH_ROWS }: { logits?: 'none' | 'last' | 'all'; chunk?: number } = {},
+  ): Promise<Float32Array> {
+    const { model, scheduler } = this.#model;
+    const parts: Float32Array[] = [];
+    for await (const part of prefill(model, scheduler, this.sequence, ids, { chunk, logits })) parts.push(part);
+    return concatenate(parts);
+  }
+
+  truncate(length: number): number {
+    return this.sequence.truncate(length);
+  }
+
+  snapshot(): SequenceSnapshot {
+    return this.sequence.snapshot();
+  }
+
+  restore(snapshot: SequenceSnapshot): void {
+    this.sequence.restore(snapshot);
+  }
+
+  close(): Promise<void> {
+    this.sequence.free();
+    return Promise.resolve();
+  }
+}
+
+export const readConfig = (directory: string): RawConfig =>
+  JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8')) as RawConfig;
+
+export const planConfig = (
+  { family, modelType, schemas, plugin }: FamilyUnderTest,
+  raw: RawConfig,
+  directory: string,
+): PlannedModel =>
+  planModel({ family, modelType, raw, file: path.join(directory, 'config.json'), schemas, plugin: plugin.name });
+
+const partsOf = (plugins: readonly Plugin[]): PartRegistry =>
+  new PartRegistry(
+    plugins.flatMap(({ mixers }) => mixers),
+    plugins.flatMap(({ feedForwards }) => feedForwards),
+    plugins.flatMap(({ routers }) => routers),
+    plugins.flatMap(({ sharedExperts }) => sharedExperts),
+    plugins.flatMap(({ blocks }) => blocks),
+    plugins.flatMap(({ stacks }) => stacks),
+    plugins.flatMap(({ inputs }) => inputs),
+    plugins.flatMap(({ norms }) => norms),
+    plugins.flatMap(({ activations }) => activations),
+  );
