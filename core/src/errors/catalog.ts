@@ -327,8 +327,8 @@ export const CATALOG = {
     (p) => `native arithmetic is required, but ${p.kernels} is what this installation has`,
     'install a C++ compiler and reinstall kvad, or run without --require-native',
   ),
-  KVAD_E_QUANT_RANGE: entry<{ precision: string; value: number }>(
-    (p) => `${p.precision} cannot hold the weight ${p.value}`,
+  KVAD_E_F16_RANGE: entry<{ value: number }>(
+    (p) => `f16 cannot hold the weight ${p.value}`,
     'run the weights as stored, or as bf16, which has the range of f32',
   ),
   KVAD_E_QUANT_UNSUPPORTED: entry<{ precision: string; kernels: string }>(

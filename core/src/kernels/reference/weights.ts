@@ -51,11 +51,19 @@ const decode = (op: string, { dtype, shape, bytes }: WeightData): Float32Array =
   return values;
 };
 
+const finiteF16 = (value: number): number => {
+  const held = roundToF16(value);
+  if (Number.isFinite(value) && !Number.isFinite(held)) {
+    throw new KvadError('KVAD_E_F16_RANGE', { value });
+  }
+  return held;
+};
+
 /** Values as `precision` holds them. f32 holds every stored float exactly. */
 const rounded = (values: Float32Array, stored: Precision, precision: Precision): Float32Array => {
   if (precision === stored || precision === 'f32') return values;
   if (precision === 'bf16') return values.map(roundToBf16);
-  if (precision === 'f16') return values.map(roundToF16);
+  if (precision === 'f16') return values.map(finiteF16);
   throw new KvadError('KVAD_E_QUANT_UNSUPPORTED', { precision, kernels: 'reference' });
 };
 
