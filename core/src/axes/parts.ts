@@ -95,6 +95,8 @@ export interface WeightSlot {
    * `integers`: an integer table.
    */
   readonly role: 'matrix' | 'stack' | 'exact' | 'integers';
+  /** `stack` only: how many of its experts one token uses (to count active parameters); absent: all. */
+  readonly active?: number;
 }
 
 /** The weights of a part, by the names of its slots. */

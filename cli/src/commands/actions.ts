@@ -1,0 +1,22 @@
+import type { Io } from '../io/io.js';
+import type { Arguments, CommandName, Options } from './table.js';
+
+/** What a command is run with, and the exit code that it gives back; errors are thrown. */
+export type Action<Name extends CommandName> = (
+  io: Io,
+  given: { readonly args: Arguments<Name>; readonly options: Options<Name> },
+) => Promise<0 | 1>;
+
+/** The code behind each command, loaded when the command is run. */
+export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Name>> } = {
+  run: async () => (await import('./run.js')).run,
+  info: async () => (await import('./info.js')).info,
+  arch: async () => (await import('./arch.js')).arch,
+  'arch show': async () => (await import('./arch-show.js')).archShow,
+  'arch plan': async () => (await import('./arch-plan.js')).archPlan,
+  'arch verify': async () => (await import('./arch-verify.js')).archVerify,
+  logits: async () => (await import('./logits.js')).logits,
+  tokenize: async () => (await import('./tokenize.js')).tokenize,
+  render: async () => (await import('./render.js')).render,
+  completions: async () => (await import('./completions.js')).completions,
+};

@@ -1,0 +1,112 @@
+import {
+  bindWeights,
+  checkModelFolder,
+  createReferenceOps,
+  loadText,
+  openCheckpoint,
+  plannedStates,
+  planSlots,
+  refuseBadWeights,
+  resolveSampling,
+  type Checkpoint,
+  type SamplingOptions,
+  type TextFacts,
+} from '@kvad/core';
+import type { CliInfo } from '@kvad/schemas';
+import { writeJson, writeLine } from '../io/io.js';
+import type { Action } from './actions.js';
+import { infoPage } from './info-page.js';
+import { modelFolder } from './model-folder.js';
+import { stateSize, weightSize } from './model-size.js';
+import { openRegistry } from './open-registry.js';
+import { warn } from './open-model.js';
+import { lenientWarnings, planFile, type PlannedFile } from './planned-model.js';
+import { partsOfPlan } from './plan-parts.js';
+
+/** `kvad info [MODEL]`: config, headers and text files; no weight is read. */
+export const info: Action<'info'> = async (io, { args, options }) => {
+  const folder = modelFolder(args.model ?? options.model, io.cwd);
+  const registry = await openRegistry(io, options.plugin);
+  const planned = await planFile(registry, checkModelFolder(folder), { lenient: options.lenient });
+  const parts = await partsOfPlan(registry, planned.plan);
+  const text = await loadText(folder);
+  const warnings = [...lenientWarnings(planned.audit), ...text.warnings];
+
+  const { plan } = planned;
+  const slots = planSlots(plan, parts);
+  const states = plannedStates(plan, slots, parts, createReferenceOps({ kvCacheDtype: 'f16' }));
+  const checkpoint = openCheckpoint(folder);
+  try {
+    const { weights, audit } = bindWeights({ slots, rules: planned.rules, tied: plan.head.tied, checkpoint });
+    refuseBadWeights(audit, { directory: folder });
+    const result: CliInfo = {
+      object: 'kvad.info',
+      model: folder,
+      ...familyFacts(planned),
+      shape: shapeOf(planned),
+      ...weightSize(slots, weights),
+      stored: storedSize(checkpoint),
+      state: stateSize(
+        states.map(({ spec }) => spec),
+        plan.contextLength,
+      ),
+      text: textObject(text.facts),
+      sampling: samplingWithSources(text.facts.sampling),
+      refused_keys: planned.audit.refused.map((key) => ({ ...key })),
+      warnings,
+    };
+    for (const warning of warnings) await warn(io, warning);
+    if (options.json) await writeJson(io.stdout, result);
+    else await writeLine(io.stdout, infoPage(result));
+    return 0;
+  } finally {
+    checkpoint.close();
+  }
+};
+
+const familyFacts = ({ plan, resolved }: PlannedFile): Pick<CliInfo, 'family' | 'model_type' | 'about' | 'plugin'> => {
+  const { name, version, origin } = resolved.plugin.found;
+  return {
+    family: plan.family,
+    model_type: plan.modelType,
+    about: resolved.family.about,
+    plugin: { name, version, origin },
+  };
+};
+
+const shapeOf = ({ plan }: PlannedFile): CliInfo['shape'] => {
+  const visited = plan.schedule.flatMap(({ layer }) => plan.layers[layer]?.ops ?? []);
+  const counts = (axis: 'mixer' | 'ffn'): CliInfo['shape']['mixers'] => {
+    const kinds = visited.filter((op) => op.axis === axis).map(({ kind }) => kind);
+    return [...new Set(kinds)].map((kind) => ({ kind, count: kinds.filter((other) => other === kind).length }));
+  };
+  return {
+    layers: plan.layers.length,
+    hidden_size: plan.hiddenSize,
+    vocab_size: plan.vocabSize,
+    context_length: plan.contextLength,
+    mixers: counts('mixer'),
+    ffns: counts('ffn'),
+  };
+};
+
+const storedSize = ({ files, tensors }: Checkpoint): CliInfo['stored'] => {
+  const dtypes: Record<string, number> = {};
+  for (const { dtype, byteLength } of tensors.values()) dtypes[dtype] = (dtypes[dtype] ?? 0) + byteLength;
+  return { files: files.length, bytes: Object.values(dtypes).reduce((sum, bytes) => sum + bytes, 0), dtypes };
+};
+
+const textObject = ({ tokenizer, template, eos, bos }: TextFacts): CliInfo['text'] => ({
+  tokenizer,
+  template,
+  eos: eos.map((token) => ({ ...token })),
+  bos: bos && { ...bos },
+});
+
+const samplingWithSources = (model: Partial<SamplingOptions>): CliInfo['sampling'] =>
+  Object.fromEntries(
+    Object.entries(resolveSampling({}, model)).map(([name, value]: [string, number]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      { value, source: name in model ? 'generation_config.json' : 'kvad' },
+    ]),
+  );

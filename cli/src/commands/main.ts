@@ -1,0 +1,54 @@
+import { isKvadError } from '@kvad/core';
+import { colorsFor } from '../io/colors.js';
+import type { Io } from '../io/io.js';
+import { write } from '../io/io.js';
+import { printError } from '../io/print-error.js';
+import { processIo, type Interruption } from '../io/process-io.js';
+import { ACTIONS, type Action } from './actions.js';
+import { parse } from './parse.js';
+import type { CommandName } from './table.js';
+
+/** The command line of this process: runs it and sets the exit code. */
+export const main = async (argv: readonly string[]): Promise<void> => {
+  const { io, interruption, release } = processIo();
+  const code = await runCommandLine(argv, io, interruption);
+  release();
+  // What was interrupted may still wait for something (stdin, a worker): it is not waited for.
+  if (interruption() !== null) process.exit(code);
+  process.exitCode = code;
+};
+
+/** Exit code: 0 done, 1 error, 2 not understood, 130 interrupted. */
+export const runCommandLine = async (
+  argv: readonly string[],
+  io: Io,
+  interruption: () => Interruption | null = () => null,
+): Promise<number> => {
+  let code: number;
+  try {
+    code = await runRequest(argv, io);
+  } catch (error) {
+    if (interruption() === null) {
+      await printError(io, error, {
+        json: argv.includes('--json'),
+        debug: argv.includes('--debug'),
+        colors: colorsFor(io, io.stderr),
+      });
+    }
+    code = isKvadError(error) && error.code === 'KVAD_E_USAGE' ? 2 : 1;
+  }
+  if (interruption() === 'signal') return 130;
+  return interruption() === 'reader-gone' ? 0 : code;
+};
+
+const runRequest = async (argv: readonly string[], io: Io): Promise<number> => {
+  const request = parse(argv);
+  if (request.kind === 'help') {
+    await write(request.asked ? io.stdout : io.stderr, request.text);
+    return request.asked ? 0 : 2;
+  }
+  const { name, args, options } = request.given;
+  // The table ties arguments and options to the name; TypeScript does not follow that through a union.
+  const action = (await ACTIONS[name]()) as Action<CommandName>;
+  return action(io, { args, options } as Parameters<Action<CommandName>>[1]);
+};

@@ -1,0 +1,36 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** A stream that the command line writes to. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** The world as a command sees it. Nothing else in `cli/` touches `process`. */
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** The answer, and nothing else. */
+  readonly stdout: Output;
+  /** Progress, warnings, errors. */
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Aborted by Ctrl-C, and when whoever reads stdout has gone. */
+  readonly interrupt: AbortSignal;
+}
+
+/** Writes and waits until the stream wants more, so that a slow reader holds the writer back. */
+export const write = async (stream: Output, text: string): Promise<void> => {
+  if (stream.destroyed || text === '') return;
+  if (stream.write(text)) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done).off('close', done).off('error', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done).on('error', done);
+  });
+};
+
+export const writeLine = (stream: Output, line: string): Promise<void> => write(stream, `${line}\n`);
+
+/** One JSON document and a newline. */
+export const writeJson = (stream: Output, value: unknown): Promise<void> =>
+  writeLine(stream, JSON.stringify(value, null, 2));

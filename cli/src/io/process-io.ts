@@ -1,0 +1,43 @@
+import type { Io } from './io.js';
+
+/** Why a command was stopped from outside. */
+export type Interruption = 'signal' | 'reader-gone';
+
+/**
+ * The real process. The first SIGINT or SIGTERM aborts `interrupt`, a second one ends the process at once. A closed
+ * pipe (EPIPE) aborts it too, quietly: `kvad run … | head` is not an error.
+ */
+export const processIo = (): { io: Io; interruption(): Interruption | null; release(): void } => {
+  const controller = new AbortController();
+  let interruption: Interruption | null = null;
+
+  const stop = (why: Interruption): void => {
+    interruption ??= why;
+    controller.abort();
+  };
+  const onSignal = (): void => {
+    if (interruption === 'signal') process.exit(130);
+    stop('signal');
+  };
+  const onStreamError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error;
+    stop('reader-gone');
+  };
+
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  process.stdout.on('error', onStreamError);
+  process.stderr.on('error', onStreamError);
+
+  return {
+    io: {
+      stdin: process.stdin,
+      stdout: process.stdout,
+      stderr: process.stderr,
+      env: process.env,
+      cwd: process.cwd(),
+      interrupt: controller.signal,
+    },
+    interruption: () => interruption,
+    release: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
+  };
+};
