@@ -25,3 +25,7 @@ export { RopeTables, type TableAngles } from './kernels/rope-tables.js';
 export { planSlots } from './plan/slots.js';
 export { plannedStates } from './runtime/planned-states.js';
 export { resolveSampling, SAMPLING_DEFAULTS } from './sampling/options.js';
+export { gatherParts, type PartSource } from './runtime/gather-parts.js';
+export { loadModel, type FamilySource, type LoadPieces } from './runtime/load.js';
+export { LocalModel } from './runtime/local-model.js';
+export { PartRegistry } from './runtime/part-registry.js';

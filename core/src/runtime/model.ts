@@ -36,6 +36,8 @@ export class Model {
   readonly stateSlots: readonly StateSlot[];
   /** Tokens that a sequence may have: the plan's, and no more than the positions that are learned. */
   readonly contextLength: number;
+  /** Of the weights, in the precisions in which they are held. */
+  readonly weightBytes: number;
   readonly #ops: Ops;
   readonly #embedding: Embedding;
   readonly #inputs: readonly { name: string; kind: string; part: SideInput }[];
@@ -62,11 +64,22 @@ export class Model {
     this.#head = new Head(plan, weights, parts, ops);
     this.stateSlots = this.#schedule().flatMap(({ layer, visit }) => layer.stateSlots(visit));
     this.contextLength = contextOf(plan);
+    this.weightBytes = weights.bytes;
   }
 
   /** Memory for one more sequence. */
   states(): SequenceStates {
     return new SequenceStates(this.#ops, this.stateSlots);
+  }
+
+  /**
+   * True if at that length the angles of all positions depend on it: what was cached at another length was computed with
+   * other angles, and continues as published, but is not what the same tokens would give at once.
+   */
+  anglesFollowLength(length: number): boolean {
+    return Object.values(this.plan.ropeTables).some(
+      (table) => table.type === 'dynamic' && table.alpha === null && length > table.originalContext,
+    );
   }
 
   /**

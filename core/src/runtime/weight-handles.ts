@@ -19,7 +19,7 @@ export class WeightHandles {
   readonly #weights: BoundWeights;
   readonly #ops: Ops;
   readonly #quant: Precision | null;
-  readonly #made = new Map<string, unknown>();
+  readonly #made = new Map<string, Matrix | Vector | Int32Array>();
 
   constructor(slots: readonly PlannedSlot[], weights: BoundWeights, ops: Ops, quant: Precision | null) {
     this.#slots = new Map(slots.map((slot) => [slot.name, slot]));
@@ -81,12 +81,28 @@ export class WeightHandles {
     return slot;
   }
 
-  #shared<T>(name: string, form: string, make: () => T): T {
+  /** Bytes of all handles made so far, as their precisions say. */
+  get bytes(): number {
+    return [...this.#made.values()].reduce((total, weight) => total + bytesOf(weight), 0);
+  }
+
+  #shared<T extends Matrix | Vector | Int32Array>(name: string, form: string, make: () => T): T {
     const key = `${form} ${this.#weights.sourceOf(name)}`;
     if (!this.#made.has(key)) this.#made.set(key, make());
     return this.#made.get(key) as T;
   }
 }
+
+const bytesOf = (weight: Matrix | Vector | Int32Array): number => {
+  if ('precision' in weight) return weight.rows * rowBytes(weight);
+  return 4 * weight.length;
+};
+
+/** q8 and q4: blocks of 32 columns with an f16 scale each, the last one padded. */
+const rowBytes = ({ cols, precision }: Matrix): number => {
+  const blocks = Math.ceil(cols / 32);
+  return { f32: 4 * cols, f16: 2 * cols, bf16: 2 * cols, q8: blocks * 34, q4: blocks * 18 }[precision];
+};
 
 const floats = (data: WeightData): Float32Array => {
   if (data.dtype === 'I32' || data.dtype === 'I64') throw new Error(`${data.dtype} holds integers, not floats`);

@@ -1,0 +1,124 @@
+import { bindWeights } from '../checkpoint/bind.js';
+import { refuseBadWeights } from '../checkpoint/refuse.js';
+import { openCheckpoint } from '../checkpoint/open.js';
+import { checkModelFolder } from '../checkpoint/folder.js';
+import { KvadError } from '../errors/kvad-error.js';
+import type { Ops } from '../kernels/ops.js';
+import { readConfig } from '../plan/config-file.js';
+import type { Family } from '../plan/family.js';
+import { planModel, type PlannedModel } from '../plan/plan-model.js';
+import type { Plugin } from '../plan/plugin.js';
+import { planSlots } from '../plan/slots.js';
+import type { TextSide } from '../text/types.js';
+import { gatherParts, type PartSource } from './gather-parts.js';
+import { LocalModel } from './local-model.js';
+import { countParameters, stateBytesPerToken } from './measure.js';
+import { Model } from './model.js';
+import type { PartRegistry } from './part-registry.js';
+import type { LoadOptions } from './types.js';
+
+/** Finds the family that a config names. */
+export interface FamilySource extends PartSource {
+  resolve(
+    config: Readonly<Record<string, unknown>>,
+    file: string,
+  ): Promise<{
+    readonly modelType: string;
+    readonly family: Family;
+    readonly schemas: string;
+    readonly plugin: { readonly plugin: Plugin };
+  }>;
+}
+
+/** What loading needs from outside the engine. */
+export interface LoadPieces {
+  readonly source: FamilySource;
+  makeParts(plugins: readonly Plugin[]): PartRegistry;
+  makeOps(options: { readonly kvCacheDtype: 'f16' | 'f32' }): Ops;
+  loadText(directory: string): Promise<TextSide>;
+}
+
+/** Above this many parameters the reference arithmetic is too slow to be of use. */
+export const REFERENCE_LIMIT = 300e6;
+
+export const BATCH_SIZE = 512;
+
+/**
+ * A model folder, loaded in this thread: config.json -> family -> plan -> parts -> checkpoint -> weights -> model.
+ * Everything is checked before a weight is read. Throws what each step refuses.
+ */
+export const loadModel = async (
+  directory: string,
+  options: LoadOptions,
+  { source, makeParts, makeOps, loadText }: LoadPieces,
+): Promise<LocalModel> => {
+  const start = performance.now();
+  const { quant = null, kvCacheDtype = 'f16', batchSize = BATCH_SIZE } = options;
+  const file = checkModelFolder(directory);
+  const loadingText = loadText(directory);
+  // It is awaited below, unless another step fails first: then that is the error.
+  loadingText.catch(() => undefined);
+  const planned = await planFile(file, options, source);
+  const { plan, rules, audit: configAudit } = planned;
+  const parts = await gatherParts(plan, source, makeParts);
+  const slots = planSlots(plan, parts);
+  const checkpoint = openCheckpoint(directory);
+  const ops = makeOps({ kvCacheDtype });
+  try {
+    const { weights, audit: weightAudit } = bindWeights({ slots, rules, tied: plan.head.tied, checkpoint });
+    refuseBadWeights(weightAudit, { directory });
+    const parameters = countParameters(slots, weights);
+    refuseSlow(directory, parameters, ops, options);
+    const text = await loadingText;
+    const model = new Model({ plan, slots, weights, parts, ops, quant });
+    const facts = {
+      directory,
+      plan,
+      configAudit,
+      weightAudit,
+      parameters,
+      weightBytes: model.weightBytes,
+      stateBytesPerToken: stateBytesPerToken(model.stateSlots, kvCacheDtype),
+      kernels: ops.name,
+      threads: 1,
+      quant,
+      kvCacheDtype,
+      loadMilliseconds: performance.now() - start,
+      text: text.facts,
+      warnings: [...unknownKeys(planned), ...checkpoint.warnings],
+    };
+    return new LocalModel({ facts, model, ops, checkpoint, text, batchSize });
+  } catch (error) {
+    ops.dispose();
+    checkpoint.close();
+    throw error;
+  }
+};
+
+const planFile = async (file: string, options: LoadOptions, source: FamilySource): Promise<PlannedModel> => {
+  const raw = readConfig(file);
+  const { family, modelType, schemas, plugin } = await source.resolve(raw, file);
+  return planModel({
+    family,
+    modelType,
+    raw,
+    file,
+    schemas,
+    lenient: options.lenient ?? false,
+    plugin: plugin.plugin.name,
+  });
+};
+
+const refuseSlow = (directory: string, parameters: number, ops: Ops, options: LoadOptions): void => {
+  if (ops.name !== 'reference') return;
+  if (options.requireNative) throw new KvadError('KVAD_E_NATIVE_MISSING', { kernels: ops.name });
+  if (parameters > REFERENCE_LIMIT && !options.allowReference) {
+    throw new KvadError('KVAD_E_REFERENCE_TOO_SLOW', { directory, parameters, limit: REFERENCE_LIMIT });
+  }
+};
+
+/** With `lenient` an unknown key does not stop the load; it stays visible. */
+const unknownKeys = ({ audit }: PlannedModel): string[] =>
+  audit.refused.map(
+    ({ key, value }) => `nobody knows the key "${key}": ${JSON.stringify(value)} of ${audit.file}; it is not applied`,
+  );

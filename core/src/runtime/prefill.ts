@@ -1,0 +1,63 @@
+import { KvadError } from '../errors/kvad-error.js';
+import type { Model } from './model.js';
+import type { Scheduler } from './scheduler.js';
+import type { Sequence } from './sequence.js';
+
+export interface PrefillOptions {
+  /** Rows of one forward. */
+  readonly chunk: number;
+  /** Of which of the new rows logits are given, chunk by chunk. */
+  readonly logits: 'none' | 'last' | 'all';
+  readonly signal?: AbortSignal | undefined;
+  /** A length that the sequence should be able to go back to. */
+  readonly checkpointAt?: number;
+}
+
+/**
+ * Appends ids to a sequence in chunks and gives the logits of each chunk as it is done (`last`: of the last chunk
+ * only). The angles of all chunks are those of the length at the end, so that the size of a chunk changes nothing.
+ * Where what is cached cannot be continued to that length, all of the sequence is computed again.
+ *
+ * An abort is seen between chunks: its reason is thrown, and the sequence holds the chunks that were done.
+ */
+export async function* prefill(
+  model: Model,
+  scheduler: Scheduler,
+  sequence: Sequence,
+  ids: readonly number[],
+  { chunk, logits, signal, checkpointAt = 0 }: PrefillOptions,
+): AsyncGenerator<Float32Array> {
+  requireTokens(model, ids);
+  const finalLength = sequence.length + ids.length;
+  requireContext(model, finalLength);
+  const again = sequence.continuesTo(finalLength) ? [] : [...sequence.ids];
+  if (again.length > 0) sequence.reset();
+  const all = [...again, ...ids];
+  for (let done = 0; done < all.length;) {
+    signal?.throwIfAborted();
+    // A chunk never mixes recomputed rows and new ones: only the new ones have wanted logits.
+    const border = done < again.length ? again.length : all.length;
+    const end = Math.min(done + Math.min(chunk, sequence.rowsToCheckpoint(checkpointAt)), border);
+    const isNew = end > again.length;
+    const wanted = isNew && (logits === 'all' || end === all.length) ? logits : 'none';
+    const given = await scheduler.run({ sequence, ids: all.slice(done, end), finalLength, logits: wanted });
+    if (sequence.length === checkpointAt) sequence.checkpoint();
+    done = end;
+    if (wanted !== 'none') yield given;
+  }
+}
+
+/** Throws KVAD_E_TOKEN_ID. */
+export const requireTokens = (model: Model, ids: readonly number[]): void => {
+  const { vocabSize } = model.plan;
+  for (const id of ids) {
+    if (!Number.isInteger(id) || id < 0 || id >= vocabSize) throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize });
+  }
+};
+
+/** Throws KVAD_E_CONTEXT. */
+export const requireContext = (model: Model, tokens: number): void => {
+  if (tokens > model.contextLength) {
+    throw new KvadError('KVAD_E_CONTEXT', { tokens, contextLength: model.contextLength });
+  }
+};

@@ -1,0 +1,93 @@
+import type { Model } from './model.js';
+import type { Sequence } from './sequence.js';
+
+/** The next rows of a sequence. At most one step of a sequence waits at a time. */
+export interface Step {
+  readonly sequence: Sequence;
+  readonly ids: readonly number[];
+  readonly finalLength: number;
+  readonly logits: 'none' | 'last' | 'all';
+}
+
+interface Waiting {
+  readonly step: Step;
+  resolve(logits: Float32Array): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Collects the steps that sequences wait for and runs them together, one forward a turn of the event loop: all
+ * single tokens that wait, and chunks of prompts, in the order of their coming, while they fit `batchRows` rows.
+ * Between two forwards the event loop runs, so that messages (an abort) are seen.
+ */
+export class Scheduler {
+  readonly #model: Model;
+  readonly #batchRows: number;
+  #waiting: Waiting[] = [];
+  #ticking = false;
+
+  constructor(model: Model, batchRows: number) {
+    this.#model = model;
+    this.#batchRows = batchRows;
+  }
+
+  /** Resolves with the wanted logits when the step has run and the sequence holds its ids. */
+  run(step: Step): Promise<Float32Array> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ step, resolve, reject });
+      this.#wake();
+    });
+  }
+
+  /** Refuses the step that waits for this sequence. None is under way: a forward does not let others in. */
+  cancel(sequence: Sequence, reason: unknown): void {
+    for (const { step, reject } of this.#waiting) if (step.sequence === sequence) reject(reason);
+    this.#waiting = this.#waiting.filter(({ step }) => step.sequence !== sequence);
+  }
+
+  #wake(): void {
+    if (this.#ticking || this.#waiting.length === 0) return;
+    this.#ticking = true;
+    setImmediate(() => {
+      this.#ticking = false;
+      const batch = this.#collect();
+      if (batch.length > 0) this.#forward(batch);
+      this.#wake();
+    });
+  }
+
+  #collect(): Waiting[] {
+    let rows = 0;
+    const batch: Waiting[] = [];
+    const later: Waiting[] = [];
+    for (const waiting of this.#waiting) {
+      const { length } = waiting.step.ids;
+      const fits = length === 1 || rows === 0 || rows + length <= this.#batchRows;
+      (fits ? batch : later).push(waiting);
+      if (fits && length > 1) rows += length;
+    }
+    this.#waiting = later;
+    return batch;
+  }
+
+  #forward(batch: readonly Waiting[]): void {
+    const rows = batch.map(({ step: { sequence, ids, finalLength, logits } }) => {
+      return { ids, position: sequence.length, finalLength, states: sequence.states, logits };
+    });
+    let logits: Float32Array[];
+    try {
+      logits = this.#model.forward(rows);
+    } catch (error) {
+      // The states may hold half a step: these sequences start again.
+      for (const { step, reject } of batch) {
+        step.sequence.reset();
+        reject(error);
+      }
+      return;
+    }
+    batch.forEach(({ step, resolve }, index) => {
+      step.sequence.commit(step.ids, step.finalLength);
+      resolve(logits[index]!);
+    });
+  }
+}
