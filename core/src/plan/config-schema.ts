@@ -31,7 +31,7 @@ export class ConfigSchema {
     this.#schema = schema;
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, useDefaults: true, allErrors: true, verbose: true });
     for (const name of SHARED) {
-      const shared = sharedSchema(name);
+      const shared = withFullReferences(sharedSchema(name));
       ajv.addSchema(shared);
       this.#byId.set(String(shared['$id']), shared);
     }
@@ -114,6 +114,10 @@ export class ConfigSchema {
     return at;
   }
 }
+
+/** A shared schema whose references to itself name it, so that they are found from a family's schema as well. */
+const withFullReferences = (shared: JSONSchema): JSONSchema =>
+  JSON.parse(JSON.stringify(shared).replaceAll('"$ref":"#', `"$ref":"${String(shared['$id'])}#`)) as JSONSchema;
 
 /** `anyOf` says it in one line; what each of its branches wanted is noise. */
 const isPartOfUnion = (error: ErrorObject): boolean => /\/(anyOf|oneOf)\/\d+\//.test(error.schemaPath);

@@ -20,10 +20,11 @@ export interface DecoderChoice {
 /** A plan with every value explicit. Each layer is visited once, in order, unless `schedule` says otherwise. */
 export const decoder = (choice: DecoderChoice): PlanDraft => {
   const layers = Array.from({ length: choice.layerCount }, (_, index) => choice.layer(index));
+  const ropeTables = { ...choice.rope };
   return {
     vocabSize: choice.vocabSize,
     hiddenSize: choice.hiddenSize,
-    contextLength: choice.contextLength,
+    contextLength: Math.max(choice.contextLength, ...Object.values(ropeTables).map(reach)),
     embedding: {
       size: choice.hiddenSize,
       scale: 1,
@@ -38,7 +39,11 @@ export const decoder = (choice: DecoderChoice): PlanDraft => {
     schedule: choice.schedule ?? layers.map((_, index) => ({ layer: index, state: index })),
     finalNorm: choice.finalNorm,
     head: { before: [], bias: false, logitScale: 1, softcap: null, dtype: 'f32', ...choice.head },
-    ropeTables: { ...choice.rope },
+    ropeTables,
     residualDtype: 'f32',
   };
 };
+
+/** A dynamic table is there for sequences longer than the model was trained for; the others stay within that. */
+const reach = (table: RopeTablePlan): number =>
+  table.type === 'dynamic' && table.alpha === null ? Math.floor(table.originalContext * table.factor) : 0;
