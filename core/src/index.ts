@@ -12,7 +12,7 @@ export { planModel, type PlanModelRequest, type PlannedModel } from './plan/plan
 export type * from './plan/planned-slot.js';
 export type * from './runtime/types.js';
 export { IncrementalDecoder } from './text/incremental-decoder.js';
-export { loadText } from './text/index.js';
+export { loadText, type TextOptions } from './text/index.js';
 export * from './text/stop-strings.js';
 export { JinjaRenderer } from './text/template/jinja-renderer.js';
 export type { LoadedTextSide } from './text/text-side.js';

@@ -1,5 +1,4 @@
-import path from 'node:path';
-import { KvadError, loadText, type ChatMessage, type TemplateRenderer, type TextSide } from '@kvad/core';
+import { KvadError, loadText, type ChatMessage, type TextOptions } from '@kvad/core';
 import type { CliRender } from '@kvad/schemas';
 import { write, writeJson, type Io } from '../io/io.js';
 import { readInput, readJsonInput } from '../io/read-input.js';
@@ -7,7 +6,6 @@ import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
 import { modelFolder } from './model-folder.js';
 import { warn } from './open-model.js';
-import type { Options } from './table.js';
 
 /** `kvad render [MODEL] --messages FILE`: the exact prompt, without opening the weights. */
 export const render: Action<'render'> = async (io, { args, options }) => {
@@ -17,8 +15,9 @@ export const render: Action<'render'> = async (io, { args, options }) => {
   const conversation = await interruptible(io.interrupt, readConversation(io, options.messages));
   const tools = options.tools === undefined ? conversation.tools : await readTools(io, options.tools);
   const model = modelFolder(args.model ?? options.model, io.cwd);
-  const side = await loadText(model);
-  const template = await templateOf(io, side, options, model);
+  const side = await loadText(model, await textOptions(io, options.template));
+  const { template } = side;
+  if (template === null) throw new KvadError('KVAD_E_TEMPLATE_MISSING', { directory: model });
   const prompt = template.render({
     messages: conversation.messages,
     ...(tools === undefined ? {} : { tools }),
@@ -74,19 +73,8 @@ const listOf = (value: unknown, file: string, what: string): readonly unknown[] 
 const objectOf = (value: unknown): Record<string, unknown> =>
   value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
 
-const templateOf = async (
-  io: Io,
-  side: TextSide,
-  options: Options<'render'>,
-  model: string,
-): Promise<TemplateRenderer> => {
-  if (options.template !== undefined) {
-    const file = options.template;
-    return side.templateFrom(await readInput(io, file), path.basename(file));
-  }
-  if (side.template !== null) return side.template;
-  throw new KvadError('KVAD_E_TEMPLATE_MISSING', { directory: model });
-};
+const textOptions = async (io: Io, file: string | undefined): Promise<TextOptions> =>
+  file === undefined ? {} : { template: { file, text: await readInput(io, file) } };
 
 /** `enable_thinking=false` -> false; what is not JSON stays text. */
 const variablesOf = (pairs: readonly string[]): Record<string, unknown> =>

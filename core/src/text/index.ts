@@ -6,11 +6,16 @@ import { endTokens, type EndSource } from './end-tokens.js';
 import { generationDefaults } from './generation-config.js';
 import { readJsonObject } from './json-file.js';
 import type { SpecialTokens } from './special-tokens.js';
-import { findTemplates } from './template/find-template.js';
+import { findTemplates, type FoundTemplates } from './template/find-template.js';
 import { JinjaRenderer } from './template/jinja-renderer.js';
 import { LoadedTextSide } from './text-side.js';
 import { loadTokenizer } from './tokenizer/load-tokenizer.js';
 import type { Tokenizer } from './types.js';
+
+export interface TextOptions {
+  /** A chat template that stands in place of the folder's own. */
+  readonly template?: { readonly file: string; readonly text: string };
+}
 
 /**
  * Reads what a model's folder says about text: tokenizer.json, tokenizer_config.json (with special_tokens_map.json of
@@ -18,7 +23,7 @@ import type { Tokenizer } from './types.js';
  * weights are not looked at. A folder without tokenizer.json loads; using its tokenizer throws.
  * Throws KVAD_E_TOKENIZER_INVALID, KVAD_E_TEXT_FILE and KVAD_E_TEXT_VALUE.
  */
-export const loadText = async (directory: string): Promise<LoadedTextSide> => {
+export const loadText = async (directory: string, options: TextOptions = {}): Promise<LoadedTextSide> => {
   const [config, generationConfig, tokenizerConfig] = await Promise.all([
     readJsonObject(directory, 'config.json'),
     readJsonObject(directory, 'generation_config.json'),
@@ -29,7 +34,7 @@ export const loadText = async (directory: string): Promise<LoadedTextSide> => {
   const { tokenizer, tokens, source, warnings } = await loadTokenizer(directory, tokenizerConfig, rows);
   const hasTokenizer = source !== null;
 
-  const found = await findTemplates(directory, tokenizerConfig);
+  const found = givenTemplate(options) ?? (await findTemplates(directory, tokenizerConfig));
   const template = found === null ? null : new JinjaRenderer(found, tokens.named as Record<string, string>);
 
   const eosToken = tokens.named.eos_token;
@@ -61,6 +66,11 @@ export const loadText = async (directory: string): Promise<LoadedTextSide> => {
 };
 
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+const givenTemplate = ({ template }: TextOptions): FoundTemplates | null =>
+  template === undefined
+    ? null
+    : { source: template.file, file: template.file, templates: new Map([['default', template.text]]) };
 
 const configSources = (directory: string, name: string, config: RawConfig | null): EndSource[] => {
   const file = join(directory, name);
