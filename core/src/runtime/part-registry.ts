@@ -35,6 +35,7 @@ import {
 import { isKvadError, KvadError } from '../errors/kvad-error.js';
 import type { Ops } from '../kernels/ops.js';
 import { normPart } from '../plan/plan-parts.js';
+import type { Plugin } from '../plan/plugin.js';
 
 /** Options are JSON to the engine: the part's own schema has accepted them before the part sees them. */
 type AnyPart<A extends Axis = Axis> = Part<PartTypes[A], unknown>;
@@ -72,6 +73,21 @@ export class PartRegistry implements Parts {
       ['norm', byKind('norm', norms)],
       ['activation', byKind('activation', activations)],
     ]);
+  }
+
+  /** The parts of these plugins, without a container. */
+  static of(plugins: readonly Plugin[]): PartRegistry {
+    return new PartRegistry(
+      plugins.flatMap((plugin) => plugin.mixers),
+      plugins.flatMap((plugin) => plugin.feedForwards),
+      plugins.flatMap((plugin) => plugin.routers),
+      plugins.flatMap((plugin) => plugin.sharedExperts),
+      plugins.flatMap((plugin) => plugin.blocks),
+      plugins.flatMap((plugin) => plugin.stacks),
+      plugins.flatMap((plugin) => plugin.inputs),
+      plugins.flatMap((plugin) => plugin.norms),
+      plugins.flatMap((plugin) => plugin.activations),
+    );
   }
 
   has(axis: Axis, kind: string): boolean {
