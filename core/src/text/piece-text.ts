@@ -12,8 +12,8 @@ import { REPLACEMENT, utf8State } from './utf8.js';
 export class PieceText implements TokenText {
   readonly #join: (tokens: readonly string[]) => string;
   readonly #byteFallback: boolean;
-  /** The last tokens whose text was given; their own text is not empty unless all before was empty too. */
-  #context: readonly string[] = [];
+  /** The last tokens whose text was given, as they were given together: bytes of one character are not parted. */
+  #context: readonly (readonly string[])[] = [];
   /** Tokens not given yet, bytes or pieces. */
   #held: string[] = [];
   #heldBytes: number[] = [];
@@ -59,8 +59,9 @@ export class PieceText implements TokenText {
 
   /** The text that the held tokens add. */
   #added(): string {
-    const context = this.#join(this.#context);
-    const whole = this.#join([...this.#context, ...this.#held]);
+    const before = this.#context.flat();
+    const context = this.#join(before);
+    const whole = this.#join([...before, ...this.#held]);
     return whole.slice(sharedStart(context, whole));
   }
 
@@ -77,29 +78,24 @@ export class PieceText implements TokenText {
     return text;
   }
 
+  /** The new context: the shortest end of all given so far that has text by itself; if none has, a few tokens. */
   #release(text: string): void {
-    const ownText = this.#join(this.#held) !== '';
-    if (ownText) this.#context = this.#held;
-    else if (text !== '' || this.#join(this.#context) === '') this.#context = this.#shortest(this.#held);
+    const hasText = (chunks: readonly (readonly string[])[]): boolean => this.#join(chunks.flat()) !== '';
+    const given = [...this.#context, this.#held].slice(-MOST_CONTEXT);
+    let from = given.length - 1;
+    while (from > 0 && !hasText(given.slice(from))) from--;
+    const changesNothing = text === '' && from < given.length - 1 && hasText(this.#context);
+    if (!changesNothing) this.#context = given.slice(from);
     this.#held = [];
     this.#heldBytes = [];
-  }
-
-  /** The shortest end of context and `tokens` that has text; of what has none, a few tokens. */
-  #shortest(tokens: readonly string[]): readonly string[] {
-    const all = [...this.#context, ...tokens].slice(-MOST_CONTEXT_TOKENS);
-    for (let from = all.length - 1; from > 0; from--) {
-      if (this.#join(all.slice(from)) !== '') return all.slice(from);
-    }
-    return all;
   }
 }
 
 /** Three tokens finish any character; a U+FFFD that is still there then is the text itself. */
 const MOST_HELD_TOKENS = 3;
 
-/** How many tokens without text (lone spaces at the beginning) are remembered. */
-const MOST_CONTEXT_TOKENS = 8;
+/** How much without text (lone spaces at the beginning) is remembered. */
+const MOST_CONTEXT = 8;
 
 const BYTE_TOKEN = /^<0x([0-9A-Fa-f]{2})>$/;
 
