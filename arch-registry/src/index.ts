@@ -1,1 +1,3 @@
-export {};
+export { createRegistry } from './create-registry.js';
+export { resolveCoreToHost } from './host-core.js';
+export type * from './types.js';

@@ -1,21 +1,29 @@
-import type { Family, Plugin } from '@kvad/core';
+import type { ErrorCode, Family, KvadError, Plugin } from '@kvad/core';
 import type { Axis } from '@kvad/core/plugin';
 
-/** Where a plugin was found, in the order that decides conflicts of nothing: a type claimed twice is an error. */
+/**
+ * Where a plugin was found, in the order of the search. Of plugins with the same name the first is taken and the others
+ * are listed as broken; between plugins of different names the order decides nothing: a type claimed twice is an error.
+ */
 export type Origin = 'flag' | 'project' | 'user' | 'bundled';
 
+/** What a package.json says that a plugin brings. */
+export interface Claims {
+  readonly modelTypes: readonly string[];
+  readonly parts: Readonly<Partial<Record<Axis, readonly string[]>>>;
+}
+
 /** A plugin's package.json, read and validated without running its code. */
-export interface FoundPlugin {
+export interface FoundPlugin extends Claims {
   readonly name: string;
   readonly version: string;
   readonly directory: string;
   readonly origin: Origin;
   /** What named it: the flag, the kvad.config.json, the user's folder. */
   readonly because: string;
+  /** Absolute paths, inside the package. */
   readonly entry: string;
   readonly schemas: string;
-  readonly modelTypes: readonly string[];
-  readonly parts: Readonly<Partial<Record<Axis, readonly string[]>>>;
 }
 
 /** A plugin that cannot be used, and why; a warning unless it is the one needed. */
@@ -23,12 +31,25 @@ export interface BrokenPlugin {
   readonly name: string;
   readonly origin: Origin;
   readonly because: string;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly reason: string;
+  /** What it would have brought, as far as its package.json can be understood. */
+  readonly claims: Claims;
+  /** Thrown where one of its claims is needed. */
+  readonly error: KvadError;
+}
+
+/** A model type, or a kind of part as `axis:kind`, that several plugins claim. */
+export interface Conflict {
+  readonly claim: string;
+  readonly plugins: readonly string[];
+  /** Thrown where the claim is needed. */
+  readonly error: KvadError;
 }
 
 export interface LoadedPlugin {
   readonly found: FoundPlugin;
+  /** Without the families and parts that another plugin was preferred for. */
   readonly plugin: Plugin;
 }
 
@@ -56,11 +77,19 @@ export interface RegistryOptions {
 export interface Registry {
   readonly plugins: readonly FoundPlugin[];
   readonly broken: readonly BrokenPlugin[];
-  /** Sorted model types with the plugin that brings each. */
+  readonly conflicts: readonly Conflict[];
+  /** Sorted model types with the plugin that brings each; those in conflict are not among them. */
   readonly modelTypes: ReadonlyMap<string, FoundPlugin>;
-  /** Exact match of `model_type`, then of `text_config.model_type`; imports the plugin. Throws KVAD_E_ARCH_UNKNOWN. */
+  /**
+   * Exact match of `model_type`, then of `text_config.model_type`; imports the plugin. Throws KVAD_E_ARCH_UNKNOWN,
+   * KVAD_E_ARCH_MISSING, KVAD_E_PLUGIN_CONFLICT, or what is wrong with the plugin (KVAD_E_PLUGIN_…).
+   */
   resolve(config: Readonly<Record<string, unknown>>, file: string): Promise<ResolvedFamily>;
+  /** The same, by the name of a type. */
   family(modelType: string): Promise<ResolvedFamily>;
-  /** Imports the plugins that bring these kinds; a kind that nobody brings throws KVAD_E_PART_UNKNOWN. */
+  /**
+   * Imports the plugins that bring these kinds, each once; kinds that core brings need none. A kind that nobody brings
+   * throws KVAD_E_PART_UNKNOWN.
+   */
   require(kinds: readonly { axis: Axis; kind: string }[]): Promise<readonly LoadedPlugin[]>;
 }

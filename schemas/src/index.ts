@@ -11,7 +11,9 @@ export type { CliLogits } from './generated/cli-logits.js';
 export type { CliRender } from './generated/cli-render.js';
 export type { CliRun, RunConfig, RunSampling, RunToken } from './generated/cli-run.js';
 export type { CliTokenize } from './generated/cli-tokenize.js';
+export type { KvadConfig } from './generated/kvad-config.js';
 export * from './generated/model-plan.js';
+export type { PluginManifest } from './generated/plugin-manifest.js';
 
 /** A JSON Schema as a value. */
 export type JSONSchema = Readonly<Record<string, unknown>>;

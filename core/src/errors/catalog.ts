@@ -210,7 +210,7 @@ export const CATALOG = {
     'move the plugin out of the folder of the model, or work in another folder',
   ),
   KVAD_E_PLUGIN_NO_MANIFEST: entry<{ directory: string; because: string }>(
-    (p) => `${p.directory} is no plugin: its package.json has no "kvad" field (named by ${p.because})`,
+    (p) => `${p.directory} is no plugin: it has no package.json with a "kvad" field (named by ${p.because})`,
     'name a package whose package.json has a "kvad" field: docs/writing-a-plugin.md',
   ),
   KVAD_E_PLUGIN_MANIFEST: entry<{ file: string; reason: string }>(
@@ -218,7 +218,8 @@ export const CATALOG = {
     'report it to the author of the plugin, or remove the plugin with kvad arch remove',
   ),
   KVAD_E_PLUGIN_API: entry<{ plugin: string; apiVersion: number; supported: number }>(
-    (p) => `plugin ${p.plugin} is written for version ${p.apiVersion} of the plugin interface; this kvad has ${p.supported}`,
+    (p) =>
+      `plugin ${p.plugin} is written for version ${p.apiVersion} of the plugin interface; this kvad has ${p.supported}`,
     (p) => (p.apiVersion > p.supported ? 'update kvad' : 'look for a newer version of the plugin'),
   ),
   KVAD_E_PLUGIN_PEER: entry<{ plugin: string; range: string | null; version: string }>(
@@ -254,7 +255,7 @@ export const CATALOG = {
   ),
   KVAD_E_PLUGIN_CONFLICT: entry<{ claim: string; plugins: readonly string[]; decide: string }>(
     (p) => `${p.claim} is claimed by several plugins: ${list(p.plugins)}`,
-    (p) => `remove one of them, or decide in kvad.config.json: ${p.decide}`,
+    (p) => p.decide,
   ),
   KVAD_E_PROJECT_CONFIG: entry<{ file: string; reason: string }>(
     (p) => `${p.file} is not valid: ${p.reason}`,
@@ -329,6 +330,10 @@ export const CATALOG = {
   ),
   KVAD_E_F16_RANGE: entry<{ value: number }>(
     (p) => `f16 cannot hold the weight ${p.value}`,
+    'run the weights as stored, or as bf16, which has the range of f32',
+  ),
+  KVAD_E_QUANT_RANGE: entry<{ precision: string; blocks: number }>(
+    (p) => `${p.precision} cannot hold ${p.blocks} blocks of a weight matrix: their scales are beyond float16`,
     'run the weights as stored, or as bf16, which has the range of f32',
   ),
   KVAD_E_QUANT_UNSUPPORTED: entry<{ precision: string; kernels: string }>(

@@ -1,0 +1,85 @@
+import { pathToFileURL } from 'node:url';
+import { isKvadError, KvadError, type Plugin } from '@kvad/core';
+import type { Axis } from '@kvad/core/plugin';
+import { kindClaim } from './conflicts.js';
+import { resolveCoreToHost } from './host-core.js';
+import { AXES, PART_LISTS } from './part-lists.js';
+import type { FoundPlugin, LoadedPlugin } from './types.js';
+
+const IMPORT_LIMIT_SECONDS = 5;
+
+/**
+ * Imports a plugin and holds it against its package.json. Throws KVAD_E_PLUGIN_IMPORT (it throws), …_TIMEOUT (it waits
+ * for something; a module that computes without end cannot be stopped), …_BRAND (it exports something else) and
+ * …_MISMATCH (it brings more, less or other than the package.json says).
+ *
+ * @param owns whether this plugin brings a claim of its own, or another one was preferred for it
+ */
+export const load = async (found: FoundPlugin, owns: (claim: string) => boolean): Promise<LoadedPlugin> => {
+  resolveCoreToHost();
+  const plugin = pluginOf(found, await importEntry(found));
+  checkAgainstManifest(found, plugin);
+  return { found, plugin: withoutOthers(plugin, owns) };
+};
+
+const importEntry = async ({ name, entry }: FoundPlugin): Promise<unknown> => {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const error = new KvadError('KVAD_E_PLUGIN_TIMEOUT', { plugin: name, entry, seconds: IMPORT_LIMIT_SECONDS });
+    timer = setTimeout(() => reject(error), IMPORT_LIMIT_SECONDS * 1000);
+  });
+  try {
+    const module = (await Promise.race([import(pathToFileURL(entry).href), limit])) as { default?: unknown };
+    return module.default;
+  } catch (error) {
+    if (isKvadError(error) && error.code === 'KVAD_E_PLUGIN_TIMEOUT') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new KvadError('KVAD_E_PLUGIN_IMPORT', { plugin: name, entry, reason }, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const pluginOf = ({ name, entry }: FoundPlugin, exported: unknown): Plugin => {
+  const refuse = (found: string): never => {
+    throw new KvadError('KVAD_E_PLUGIN_BRAND', { plugin: name, entry, found });
+  };
+  if (exported === undefined) return refuse('missing');
+  if (typeof exported !== 'object' || exported === null) return refuse(`a ${typeof exported}`);
+  const brand = (exported as { $$type?: unknown }).$$type;
+  if (brand !== 'kvad.plugin') return refuse(`an object whose $$type is ${JSON.stringify(brand) ?? 'missing'}`);
+  const plugin = exported as Plugin;
+  for (const list of ['families', ...Object.values(PART_LISTS)] as const) {
+    if (!Array.isArray(plugin[list])) return refuse(`a plugin whose "${list}" is no list`);
+  }
+  if (plugin.families.some(({ $$type }) => $$type !== 'kvad.family'))
+    return refuse('a plugin with a family that is none');
+  return plugin;
+};
+
+const checkAgainstManifest = (found: FoundPlugin, plugin: Plugin): void => {
+  const same = (field: string, manifest: readonly string[], module: readonly string[]): void => {
+    const [says, has] = [manifest, module].map((names) => [...names].sort().join(', ') || 'none') as [string, string];
+    if (says === has) return;
+    throw new KvadError('KVAD_E_PLUGIN_MISMATCH', { plugin: found.name, field, manifest: says, module: has });
+  };
+  same('the name', [found.name], [plugin.name]);
+  same(
+    'the model types',
+    found.modelTypes,
+    plugin.families.flatMap(({ modelTypes }) => modelTypes),
+  );
+  for (const axis of AXES) same(`the ${PART_LISTS[axis]}`, found.parts[axis] ?? [], kindsOf(plugin, axis));
+};
+
+const kindsOf = (plugin: Plugin, axis: Axis): string[] => plugin[PART_LISTS[axis]].map(({ kind }) => kind);
+
+/** Two parts of one kind must not meet in a model: those that another plugin was preferred for are left out. */
+const withoutOthers = (plugin: Plugin, owns: (claim: string) => boolean): Plugin => {
+  const parts = AXES.map((axis) => [
+    PART_LISTS[axis],
+    plugin[PART_LISTS[axis]].filter(({ kind }) => owns(kindClaim(axis, kind))),
+  ]);
+  const families = plugin.families.filter(({ modelTypes }) => modelTypes.some(owns));
+  return Object.freeze({ ...plugin, ...(Object.fromEntries(parts) as Partial<Plugin>), families });
+};

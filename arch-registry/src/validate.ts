@@ -1,0 +1,126 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isKvadError, KvadError } from '@kvad/core';
+import { PLUGIN_API_VERSION, type Axis } from '@kvad/core/plugin';
+import { schema, type PluginManifest } from '@kvad/schemas';
+import { satisfies, validRange } from 'semver';
+import type { Candidate } from './discover.js';
+import { AXES, PART_LISTS } from './part-lists.js';
+import { schemaProblem } from './schema-problem.js';
+import type { BrokenPlugin, Claims, FoundPlugin } from './types.js';
+
+export type Validated = { readonly found: FoundPlugin } | { readonly broken: BrokenPlugin };
+
+const NO_CLAIMS: Claims = { modelTypes: [], parts: {} };
+
+/**
+ * Reads a candidate's package.json and checks all that can be checked without running its code: the manifest's schema,
+ * the version of the interface, the range of @kvad/core, and that entry and schemas are there, inside of the package.
+ * Returns null for a package that is no plugin and that nobody named; throws KVAD_E_PLUGIN_NO_MANIFEST if somebody did.
+ *
+ * @param coreVersion version of the @kvad/core that plugins get
+ */
+export const validate = (candidate: Candidate, coreVersion: string): Validated | null => {
+  const { directory, origin, because } = candidate;
+  let name = path.basename(directory);
+  let claims = NO_CLAIMS;
+  try {
+    const description = readPackage(directory);
+    if (description?.['kvad'] === undefined) {
+      if (candidate.named) throw new KvadError('KVAD_E_PLUGIN_NO_MANIFEST', { directory, because });
+      return null;
+    }
+    name = stringOf(description, 'name', directory);
+    const manifest = manifestOf(description, directory);
+    claims = claimsOf(manifest);
+    checkVersions(name, manifest, description, coreVersion);
+    const entry = insidePath(name, directory, 'entry', manifest.entry, 'file');
+    const schemas = insidePath(name, directory, 'schemas', manifest.schemas ?? path.dirname(manifest.entry), 'folder');
+    const version = stringOf(description, 'version', directory);
+    return { found: { name, version, directory, origin, because, entry, schemas, ...claims } };
+  } catch (error) {
+    if (!isKvadError(error) || error.code === 'KVAD_E_PLUGIN_NO_MANIFEST') throw error;
+    return { broken: { name, origin, because, code: error.code, reason: error.message, claims, error } };
+  }
+};
+
+/** undefined: there is no package.json. */
+const readPackage = (directory: string): Readonly<Record<string, unknown>> | undefined => {
+  const file = path.join(directory, 'package.json');
+  if (!existsSync(file)) return undefined;
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason }, { cause: error });
+  }
+  throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: 'it holds no JSON object' });
+};
+
+const stringOf = (description: Readonly<Record<string, unknown>>, key: string, directory: string): string => {
+  const value = description[key];
+  if (typeof value === 'string' && value !== '') return value;
+  const file = path.join(directory, 'package.json');
+  throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: `"${key}" must be a string` });
+};
+
+const manifestOf = (description: Readonly<Record<string, unknown>>, directory: string): PluginManifest => {
+  const manifest = description['kvad'];
+  const problem = schemaProblem(schema('plugin-manifest'), manifest);
+  if (problem === null) return manifest as PluginManifest;
+  const file = path.join(directory, 'package.json');
+  throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: `in its "kvad" field ${problem}` });
+};
+
+const claimsOf = ({ modelTypes = [], parts = {} }: PluginManifest): Claims => ({
+  modelTypes,
+  parts: Object.fromEntries(
+    AXES.map((axis): [Axis, readonly string[]] => [axis, parts[PART_LISTS[axis]] ?? []]).filter(
+      ([, kinds]) => kinds.length > 0,
+    ),
+  ),
+});
+
+const checkVersions = (
+  plugin: string,
+  { apiVersion }: PluginManifest,
+  description: Readonly<Record<string, unknown>>,
+  version: string,
+): void => {
+  if (apiVersion !== PLUGIN_API_VERSION) {
+    throw new KvadError('KVAD_E_PLUGIN_API', { plugin, apiVersion, supported: PLUGIN_API_VERSION });
+  }
+  const peers = description['peerDependencies'] as Readonly<Record<string, unknown>> | undefined;
+  const range = peers?.['@kvad/core'];
+  if (typeof range !== 'string') throw new KvadError('KVAD_E_PLUGIN_PEER', { plugin, range: null, version });
+  if (validRange(range) === null || !satisfies(version, range, { includePrerelease: true })) {
+    throw new KvadError('KVAD_E_PLUGIN_PEER', { plugin, range, version });
+  }
+};
+
+/** The absolute path of a file or folder of the package; links that lead out of it are refused as well. */
+const insidePath = (
+  plugin: string,
+  directory: string,
+  field: string,
+  value: string,
+  kind: 'file' | 'folder',
+): string => {
+  const refuse = (reason: string): never => {
+    throw new KvadError('KVAD_E_PLUGIN_FILE', { plugin, field, value, reason });
+  };
+  const target = path.resolve(directory, value);
+  if (!isInside(directory, target)) return refuse('lies outside of its package');
+  if (!existsSync(target)) return refuse('is not there');
+  const real = realpathSync(target);
+  if (!isInside(realpathSync(directory), real)) return refuse('leads out of its package');
+  const stats = statSync(real);
+  if (kind === 'file' ? !stats.isFile() : !stats.isDirectory()) return refuse(`is no ${kind}`);
+  return real;
+};
+
+const isInside = (directory: string, target: string): boolean => {
+  const relative = path.relative(directory, target);
+  return relative === '' || !(relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative));
+};

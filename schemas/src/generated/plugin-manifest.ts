@@ -1,0 +1,39 @@
+/** Generated from plugin-manifest.schema.json by `npm run generate`: change that file. */
+
+export type Names = string[];
+
+/**
+ * The kvad field of a plugin's package.json: what the plugin brings, known without running its code.
+ */
+export interface PluginManifest {
+  /**
+   * version of the plugin interface that it was written for
+   */
+  apiVersion: number;
+  /**
+   * module whose default export is the plugin, relative to the package
+   */
+  entry: string;
+  /**
+   * folder of the families' config schemas, relative to the package; absent: the folder of entry
+   */
+  schemas?: string;
+  /**
+   * each model_type of its families
+   */
+  modelTypes?: string[];
+  /**
+   * each kind of part that it brings, by axis
+   */
+  parts?: {
+    mixers?: Names;
+    feedForwards?: Names;
+    routers?: Names;
+    sharedExperts?: Names;
+    blocks?: Names;
+    stacks?: Names;
+    inputs?: Names;
+    norms?: Names;
+    activations?: Names;
+  };
+}
