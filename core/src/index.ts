@@ -29,3 +29,5 @@ export { gatherParts, type PartSource } from './runtime/gather-parts.js';
 export { loadModel, type FamilySource, type LoadPieces } from './runtime/load.js';
 export { LocalModel } from './runtime/local-model.js';
 export { PartRegistry } from './runtime/part-registry.js';
+export { RemoteModel, type RemoteModelOptions } from './runtime/remote-model.js';
+export { serveModel } from './runtime/worker-server.js';

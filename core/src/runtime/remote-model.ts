@@ -1,0 +1,102 @@
+import { Worker } from 'node:worker_threads';
+import { KvadError } from '../errors/kvad-error.js';
+import type { ChatMessage } from '../text/types.js';
+import { RemoteSession } from './remote-session.js';
+import type { LoadedModel, ModelFacts, RenderOptions, Session } from './types.js';
+import { WorkerConnection } from './worker-connection.js';
+
+export interface RemoteModelOptions {
+  /** The worker's module; it serves a model with `serveModel`. */
+  readonly entry: URL;
+  /** What the module finds as `workerData`. */
+  readonly data: unknown;
+  /** The model's folder, for messages. */
+  readonly directory: string;
+}
+
+/** A model in a worker thread of its own. This thread only sends and receives messages. */
+export class RemoteModel implements LoadedModel {
+  readonly #connection: WorkerConnection;
+  readonly #sessions = new Map<number, RemoteSession>();
+  #facts!: ModelFacts;
+  #closing: Promise<void> | null = null;
+
+  private constructor({ entry, data, directory }: RemoteModelOptions) {
+    this.#connection = new WorkerConnection(new Worker(entry, { workerData: data }), directory, {
+      held: (change) => this.#sessions.get(change.session)?.held(change),
+      warnings: (warnings) => {
+        this.#facts = { ...this.#facts, warnings };
+      },
+    });
+  }
+
+  /** Starts the worker, which loads its model at once: `loaded` says when, and what. */
+  static start(options: RemoteModelOptions): { model: RemoteModel; loaded: Promise<RemoteModel> } {
+    const model = new RemoteModel(options);
+    return { model, loaded: model.#load() };
+  }
+
+  get facts(): ModelFacts {
+    return this.#facts;
+  }
+
+  async session(): Promise<RemoteSession> {
+    const id = await this.#connection.call('session', {});
+    const session = new RemoteSession(this.#connection, id, () => this.#sessions.delete(id));
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  async step(sessions: readonly Session[], ids: readonly (readonly number[])[]): Promise<readonly Float32Array[]> {
+    return this.#connection.call('step', { sessions: sessions.map((session) => this.#idOf(session)), ids });
+  }
+
+  encode(text: string, options: { special: boolean }): Promise<number[]> {
+    return this.#connection.call('encode', { text, options });
+  }
+
+  decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string> {
+    return this.#connection.call('decode', { ids, options });
+  }
+
+  render(messages: readonly ChatMessage[], options: RenderOptions): Promise<string> {
+    return this.#connection.call('render', { messages, options });
+  }
+
+  /** Ends what runs within one step, frees everything, and ends the worker. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Ends the worker at once, for a load that nobody waits for any more. */
+  terminate(): Promise<void> {
+    this.#closing ??= this.#connection.terminate(new KvadError('KVAD_E_CLOSED', { what: 'engine' }));
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #load(): Promise<this> {
+    try {
+      this.#facts = await this.#connection.call('load', {});
+      return this;
+    } catch (error) {
+      await this.terminate();
+      throw error;
+    }
+  }
+
+  async #close(): Promise<void> {
+    // A worker that has stopped has nothing left to close.
+    await this.#connection.call('close', {}).catch(() => undefined);
+    await this.#connection.terminate(new KvadError('KVAD_E_CLOSED', { what: 'model' }));
+  }
+
+  #idOf(session: Session): number {
+    if (session instanceof RemoteSession && this.#sessions.get(session.id) === session) return session.id;
+    throw new KvadError('KVAD_E_CLOSED', { what: 'session' });
+  }
+}
