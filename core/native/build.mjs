@@ -1,0 +1,118 @@
+/**
+ * Builds the native arithmetic into `build/kvad.node`: one object per instruction set with its own flags, chosen at run
+ * time. Run by `npm install`. Without a compiler it says so in one line and succeeds: the reference ops run then.
+ * Environment: CXX (else c++, g++, clang++), KVAD_NATIVE=0 (skip), KVAD_SANITIZE=address,undefined.
+ */
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import { $, fs, glob, path, which } from 'zx';
+
+$.quiet = true;
+const here = import.meta.dirname;
+const build = path.join(here, 'build');
+const target = path.join(build, 'kvad.node');
+
+/** Flags of a file beyond the common ones, by machine. The files guard themselves: without their flags they are empty. */
+const FLAGS = {
+  x64: {
+    'kernels_avx2.cpp': ['-mavx2', '-mfma', '-mf16c'],
+    'kernels_avx512.cpp': [
+      '-Wno-maybe-uninitialized',
+      '-Wno-uninitialized',
+      '-mavx512f',
+      '-mavx512bw',
+      '-mavx512vl',
+      '-mavx512dq',
+      '-mavx512vnni',
+      '-mavx2',
+      '-mfma',
+      '-mf16c',
+    ],
+  },
+  arm64: {
+    'kernels_neon.cpp': ['-march=armv8.2-a+dotprod+fp16'],
+    'kernels_i8mm.cpp': ['-march=armv8.2-a+dotprod+fp16+i8mm'],
+  },
+};
+
+await main();
+
+async function main() {
+  if (process.env.KVAD_NATIVE === '0')
+    return say('native arithmetic is switched off (KVAD_NATIVE=0); the reference ops will run');
+  if (process.platform === 'win32') return say('native arithmetic is not built on Windows; the reference ops will run');
+  const compiler = await findCompiler();
+  if (!compiler)
+    return say('no C++ compiler found (CXX, c++, g++, clang++): the reference ops will run, which are slow');
+  const include = createRequire(import.meta.url)('node-api-headers').include_dir;
+  const common = [
+    '-std=c++17',
+    '-O3',
+    '-fPIC',
+    '-pthread',
+    '-fno-math-errno',
+    '-fvisibility=hidden',
+    '-Wall',
+    '-Wextra',
+    `-I${include}`,
+    ...sanitizers(),
+  ];
+  const sources = (await glob('src/*.cpp', { cwd: here })).sort();
+  const stamp = await stampOf([compiler, ...common], sources);
+  if (await isBuilt(stamp)) return;
+  await fs.ensureDir(build);
+  try {
+    const objects = await compileAll(compiler, common, sources);
+    const link = process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : [];
+    const temporary = `${target}.${process.pid}`;
+    await $`${compiler} -shared -pthread ${sanitizers()} ${link} -o ${temporary} ${objects}`;
+    await fs.rename(temporary, target);
+    await fs.writeFile(path.join(build, 'stamp'), stamp);
+  } catch (error) {
+    await fs.remove(target);
+    say(`the native arithmetic did not compile with ${compiler}; the reference ops will run\n${error.stderr ?? error}`);
+  }
+}
+
+async function compileAll(compiler, common, sources) {
+  const objects = sources.map((source) => path.join(build, `${path.basename(source, '.cpp')}.o`));
+  const jobs = sources.map((source, index) => ({ source, object: objects[index] }));
+  const lane = async () => {
+    for (let job = jobs.shift(); job; job = jobs.shift()) {
+      const own = FLAGS[process.arch]?.[path.basename(job.source)] ?? [];
+      await $`${compiler} ${common} ${own} -c ${path.join(here, job.source)} -o ${job.object}`;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, os.availableParallelism()) }, lane));
+  return objects;
+}
+
+async function findCompiler() {
+  for (const name of process.env.CXX ? [process.env.CXX] : ['c++', 'g++', 'clang++']) {
+    const found = await which(name, { nothrow: true });
+    if (found) return found;
+  }
+  return null;
+}
+
+function sanitizers() {
+  const names = process.env.KVAD_SANITIZE;
+  return names ? [`-fsanitize=${names}`, '-g', '-fno-omit-frame-pointer'] : [];
+}
+
+async function stampOf(command, sources) {
+  const hash = createHash('sha256').update(JSON.stringify([command, process.arch, FLAGS]));
+  for (const file of [...sources, ...(await glob('src/*.h', { cwd: here })).sort()])
+    hash.update(await fs.readFile(path.join(here, file)));
+  return hash.digest('hex');
+}
+
+async function isBuilt(stamp) {
+  const old = await fs.readFile(path.join(build, 'stamp'), 'utf8').catch(() => '');
+  return old === stamp && (await fs.pathExists(target));
+}
+
+function say(text) {
+  console.error(`kvad: ${text}`);
+}

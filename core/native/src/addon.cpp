@@ -1,0 +1,272 @@
+// Node-API surface. Every function checks its arguments: a wrong one throws a TypeError, never reads memory.
+#define NAPI_VERSION 8
+#include <node_api.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "engine.h"
+#include "mapping.h"
+#include "opcodes.h"
+
+namespace {
+
+using namespace kvad;
+
+struct Arguments {
+  napi_env env;
+  napi_value values[10];
+  size_t count = 10;
+  bool failed = false;
+
+  Arguments(napi_env e, napi_callback_info info) : env(e) { napi_get_cb_info(e, info, &count, values, nullptr, nullptr); }
+  void fail(const char* text) {
+    if (!failed) napi_throw_type_error(env, nullptr, text);
+    failed = true;
+  }
+  double number(size_t i) {
+    double v = 0;
+    if (failed || i >= count || napi_get_value_double(env, values[i], &v) != napi_ok) fail("a number was expected");
+    return v;
+  }
+  int64_t integer(size_t i) { return int64_t(number(i)); }
+  std::string text(size_t i) {
+    char buffer[4096];
+    size_t length = 0;
+    if (failed || i >= count || napi_get_value_string_utf8(env, values[i], buffer, sizeof buffer, &length) != napi_ok) fail("a text was expected");
+    return std::string(buffer, length);
+  }
+  void* bytes(size_t i, size_t* length) {
+    napi_typedarray_type type;
+    napi_value array;
+    size_t elements = 0, offset;
+    void* data = nullptr;
+    *length = 0;
+    if (failed || i >= count || napi_get_typedarray_info(env, values[i], &type, &elements, &data, &array, &offset) != napi_ok) {
+      fail("a typed array was expected");
+      return nullptr;
+    }
+    const size_t size = type == napi_float64_array || type == napi_bigint64_array || type == napi_biguint64_array ? 8
+                        : type == napi_float32_array || type == napi_int32_array || type == napi_uint32_array    ? 4
+                        : type == napi_int16_array || type == napi_uint16_array                                  ? 2
+                                                                                                                  : 1;
+    *length = elements * size;
+    return data;
+  }
+  Engine* engine() {
+    void* data = nullptr;
+    if (failed || count == 0 || napi_get_value_external(env, values[0], &data) != napi_ok || !data) fail("an engine was expected");
+    Engine* engine = data ? static_cast<std::unique_ptr<Engine>*>(data)->get() : nullptr;
+    if (!failed && !engine) fail("this engine has been disposed");
+    return engine;
+  }
+};
+
+napi_value number(napi_env env, double v) { napi_value out; napi_create_double(env, v, &out); return out; }
+napi_value text(napi_env env, const char* v) { napi_value out; napi_create_string_utf8(env, v, NAPI_AUTO_LENGTH, &out); return out; }
+napi_value nothing(napi_env env) { napi_value out; napi_get_undefined(env, &out); return out; }
+
+// create(threads, kernels name or '', arena bytes, dequantise) -> engine
+napi_value create(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  const int threads = int(a.integer(0));
+  const std::string name = a.text(1);
+  const size_t arena = size_t(a.number(2));
+  const bool dequantise = a.number(3) != 0;
+  if (a.failed) return nullptr;
+  if (threads < 1 || threads > 256) { a.fail("threads: 1 to 256"); return nullptr; }
+  const Kernels* kernels = kernels_for(name.c_str());
+  if (!kernels) { a.fail("no such kernels on this machine"); return nullptr; }
+  auto* holder = new std::unique_ptr<Engine>(new Engine(threads, kernels, arena));
+  (*holder)->dequantise = dequantise;
+  napi_value out;
+  napi_create_external(env, holder, [](napi_env, void* data, void*) { delete static_cast<std::unique_ptr<Engine>*>(data); }, nullptr, &out);
+  return out;
+}
+
+napi_value dispose(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  void* data = nullptr;
+  if (a.count > 0 && napi_get_value_external(env, a.values[0], &data) == napi_ok && data) static_cast<std::unique_ptr<Engine>*>(data)->reset();
+  return nothing(env);
+}
+
+// arena(engine) -> ArrayBuffer over the scratch memory, which stays mapped until both are gone
+napi_value arena(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  if (a.failed) return nullptr;
+  auto* owner = new std::shared_ptr<void>(engine->arena_owner());
+  const auto drop = [](napi_env, void*, void* hint) { delete static_cast<std::shared_ptr<void>*>(hint); };
+  napi_value out;
+  if (napi_create_external_arraybuffer(env, owner->get(), engine->arena_bytes(), drop, owner, &out) != napi_ok) {
+    delete owner;
+    a.fail("no external array buffers here");
+    return nullptr;
+  }
+  return out;
+}
+
+napi_value kernels_name(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  return a.failed ? nullptr : text(env, engine->kernels().name);
+}
+
+// dense(engine, bytes, kind, count, rows, cols) -> weight; the bytes are not copied and must outlive it
+napi_value weight(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  size_t length;
+  void* data = a.bytes(1, &length);
+  Weight w;
+  w.kind = Kind(int(a.integer(2)));
+  w.count = a.integer(3);
+  w.rows = a.integer(4);
+  w.cols = a.integer(5);
+  if (a.failed) return nullptr;
+  if (int(w.kind) < 0 || int(w.kind) > 4 || w.count < 1 || w.rows < 1 || w.cols < 1 || length != size_t(w.count) * w.bytes_each()) {
+    a.fail("weight: the bytes do not have the size of its shape");
+    return nullptr;
+  }
+  w.data = static_cast<const uint8_t*>(data);
+  return number(env, engine->add_weight(std::move(w)));
+}
+
+// quantBytes(kind, rows, cols) -> bytes of one matrix
+napi_value quant_size(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  const Kind kind = Kind(int(a.integer(0)));
+  const int64_t rows = a.integer(1), cols = a.integer(2);
+  return a.failed ? nullptr : number(env, double(quant_bytes(kind, rows, cols)));
+}
+
+// quantise(engine, bytes, from kind, rows, cols, to kind, out) -> blocks whose scale does not fit
+napi_value quantise(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  size_t length, room;
+  const void* data = a.bytes(1, &length);
+  const Kind from = Kind(int(a.integer(2)));
+  const int64_t rows = a.integer(3), cols = a.integer(4);
+  const Kind to = Kind(int(a.integer(5)));
+  void* out = a.bytes(6, &room);
+  if (a.failed) return nullptr;
+  const bool kinds = int(from) >= 0 && int(from) <= 2 && (to == Kind::Q8 || to == Kind::Q4);
+  if (!kinds || rows < 1 || cols < 1 || length != size_t(rows * cols) * dense_bytes(from) || room != quant_bytes(to, rows, cols)) {
+    a.fail("quantise: sizes do not agree");
+    return nullptr;
+  }
+  return number(env, double(quantise_matrix(engine->pool(), from, data, rows, cols, to, static_cast<uint8_t*>(out))));
+}
+
+napi_value vector(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  size_t length;
+  const void* data = a.bytes(1, &length);
+  return a.failed ? nullptr : number(env, engine->add_vector(static_cast<const float*>(data), int64_t(length / 4)));
+}
+
+State* state_of(Arguments& a, Engine* engine) {
+  const int64_t id = a.integer(1);
+  if (a.failed) return nullptr;
+  if (id < 0 || size_t(id) >= engine->state_count() || !engine->state(int(id)).alive) { a.fail("no such state"); return nullptr; }
+  return &engine->state(int(id));
+}
+
+// state(engine, width, half, init) -> state
+napi_value state(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  const int64_t width = a.integer(1);
+  const bool half = a.number(2) != 0;
+  const float init = float(a.number(3));
+  if (!a.failed && width < 1) a.fail("state: width");
+  return a.failed ? nullptr : number(env, engine->add_state(width, half, init));
+}
+napi_value state_reserve(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  if (!state_of(a, engine)) return nullptr;
+  const int64_t rows = a.integer(2);
+  if (a.failed) return nullptr;
+  engine->reserve_state(int(a.integer(1)), rows);
+  return number(env, double(engine->state(int(a.integer(1))).memory.bytes()));
+}
+napi_value state_free(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  State* s = state_of(a, engine);
+  if (!s) return nullptr;
+  *s = State();
+  return nothing(env);
+}
+// stateRead(engine, state, first row, rows, out bytes) / stateWrite: raw rows
+napi_value state_move(napi_env env, napi_callback_info info, bool write) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  State* s = state_of(a, engine);
+  if (!s) return nullptr;
+  const int64_t first = a.integer(2), rows = a.integer(3);
+  size_t length;
+  void* data = a.bytes(4, &length);
+  if (a.failed) return nullptr;
+  if (first < 0 || rows < 0 || first + rows > s->capacity || length != size_t(rows) * s->row_bytes()) { a.fail("state: rows out of range"); return nullptr; }
+  char* at = s->memory.as<char>() + size_t(first) * s->row_bytes();
+  if (write) std::memcpy(at, data, length);
+  else std::memcpy(data, at, length);
+  return nothing(env);
+}
+napi_value state_read(napi_env env, napi_callback_info info) { return state_move(env, info, false); }
+napi_value state_write(napi_env env, napi_callback_info info) { return state_move(env, info, true); }
+
+// run(engine, commands, count)
+napi_value run(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  size_t length;
+  const void* data = a.bytes(1, &length);
+  const int64_t count = a.integer(2);
+  if (a.failed) return nullptr;
+  if (count < 0 || size_t(count) * 8 > length) { a.fail("run: count"); return nullptr; }
+  const std::string wrong = engine->run(static_cast<const double*>(data), count);
+  if (!wrong.empty()) napi_throw_error(env, nullptr, ("native arithmetic refused " + wrong).c_str());
+  return nothing(env);
+}
+
+// map(path) -> ArrayBuffer over the file, read-only; unmapped when it is collected
+napi_value map(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  const std::string path = a.text(0);
+  if (a.failed) return nullptr;
+  std::string wrong;
+  Mapping* mapping = Mapping::open(path, wrong);
+  if (!mapping) { napi_throw_error(env, nullptr, wrong.c_str()); return nullptr; }
+  napi_value out;
+  const napi_status status = napi_create_external_arraybuffer(
+      env, mapping->data(), mapping->bytes(), [](napi_env, void*, void* hint) { delete static_cast<Mapping*>(hint); }, mapping, &out);
+  if (status != napi_ok) { delete mapping; a.fail("no external array buffers here"); return nullptr; }
+  return out;
+}
+
+napi_value init(napi_env env, napi_value exports) {
+  const struct { const char* name; napi_callback call; } functions[] = {
+      {"create", create}, {"dispose", dispose}, {"arena", arena}, {"kernels", kernels_name}, {"weight", weight},
+      {"quantBytes", quant_size}, {"quantise", quantise}, {"vector", vector}, {"state", state}, {"stateReserve", state_reserve},
+      {"stateFree", state_free}, {"stateRead", state_read}, {"stateWrite", state_write}, {"run", run}, {"map", map}};
+  for (const auto& f : functions) {
+    napi_value value;
+    napi_create_function(env, f.name, NAPI_AUTO_LENGTH, f.call, nullptr, &value);
+    napi_set_named_property(env, exports, f.name, value);
+  }
+  napi_set_named_property(env, exports, "opcodes", text(env, opcode_names()));
+  napi_set_named_property(env, exports, "available", text(env, kernels_here()));
+  napi_set_named_property(env, exports, "layoutVersion", number(env, kLayoutVersion));
+  return exports;
+}
+
+}  // namespace
+
+NAPI_MODULE(kvad, init)

@@ -1,0 +1,132 @@
+// What one loaded model owns natively: scratch, weights, states, threads.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format.h"
+#include "kernels.h"
+#include "pool.h"
+
+namespace kvad {
+
+// Memory that starts on a cache line (large blocks on a page).
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(size_t bytes) { resize(bytes); }
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  // Contents are lost when it grows.
+  void resize(size_t bytes);
+  void reserve(size_t bytes) { if (bytes > bytes_) resize(bytes); }
+  template <class T> T* as() { return static_cast<T*>(data_); }
+  template <class T> const T* as() const { return static_cast<const T*>(data_); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// A matrix, or `count` matrices of one shape one after another. `data` is owned, or belongs to a mapped file that the
+// caller keeps alive.
+struct Weight {
+  Kind kind = Kind::F32;
+  int64_t count = 1, rows = 0, cols = 0;
+  const uint8_t* data = nullptr;
+  Buffer owned;
+  bool alive = false;
+
+  size_t bytes_each() const {
+    return kind == Kind::Q8 || kind == Kind::Q4 ? quant_bytes(kind, rows, cols) : size_t(rows) * size_t(cols) * dense_bytes(kind);
+  }
+  const uint8_t* matrix(int64_t index) const { return data + size_t(index) * bytes_each(); }
+};
+
+struct State {
+  int64_t width = 0, capacity = 0;
+  bool half = false;
+  float init = 0;
+  Buffer memory;
+  bool alive = false;
+
+  size_t row_bytes() const { return size_t(width) * (half ? 2 : 4); }
+};
+
+// A view of activations; f32 or i32.
+struct View {
+  float* data;
+  int64_t rows, cols, stride;
+  float* row(int64_t r) const { return data + r * stride; }
+};
+
+class Engine {
+ public:
+  Engine(int threads, const Kernels* kernels, size_t arena_bytes);
+
+  // Runs a list of commands. Returns an empty string, or what is wrong with the list (a bug of the caller).
+  std::string run(const double* commands, int64_t count);
+
+  int add_weight(Weight&& weight);
+  int add_vector(const float* values, int64_t length);
+  int add_state(int64_t width, bool half, float init);
+  void reserve_state(int id, int64_t rows);
+
+  float* arena() { return arena_; }
+  // Keeps the scratch memory mapped for as long as somebody holds it, an array buffer beyond the engine's life too.
+  std::shared_ptr<void> arena_owner() const { return arena_owner_; }
+  size_t arena_bytes() const { return arena_bytes_; }
+  Weight& weight(int id) { return weights_[size_t(id)]; }
+  State& state(int id) { return states_[size_t(id)]; }
+  size_t state_count() const { return states_.size(); }
+  const Kernels& kernels() const { return *kernels_; }
+  Pool& pool() { return pool_; }
+  bool dequantise = false;  // the control arm: activations stay f32
+
+ private:
+  struct Reader;
+  struct LinearPart {
+    const Weight* weight;
+    View out;
+    const float* bias;
+  };
+
+  void embed(Reader& in);
+  void linear(View x, const LinearPart* parts, int count);
+  void dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
+  void quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
+  void quantise_rows(View x);
+  void attend(Reader& in);
+  void rope(Reader& in);
+  void elementwise(int opcode, Reader& in);
+  template <class F> void rows_of(const View& view, const F& body);
+  const float* vector(double id) const { return id < 0 ? nullptr : vectors_[size_t(id)].as<float>(); }
+  void wrote(const View& view);
+
+  std::shared_ptr<void> arena_owner_;
+  float* arena_ = nullptr;
+  size_t arena_bytes_ = 0;
+  std::vector<Weight> weights_;
+  std::vector<Buffer> vectors_;
+  std::vector<State> states_;
+  const Kernels* kernels_;
+  Pool pool_;
+  std::vector<Buffer> scratch_;  // one a thread
+
+  // The rows quantised last, and where they were read from: q, k and v share one quantisation.
+  Buffer q_, q16_, scale_, sum_;
+  View quantised_{nullptr, 0, 0, 0};
+  bool has_q16_ = false;
+  QuantRows quant_rows() const;
+};
+
+// Stored values -> the layout of format.h. `out` has quant_bytes(kind, rows, cols). Parallel over groups of rows.
+// Returns the number of blocks whose scale does not fit f16 (values beyond it cannot be held).
+int64_t quantise_matrix(Pool& pool, Kind from, const void* data, int64_t rows, int64_t cols, Kind to, uint8_t* out);
+// One row back to f32.
+void dequantise_row(const Weight& weight, int64_t matrix, int64_t row, float* out);
+
+}  // namespace kvad

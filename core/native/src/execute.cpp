@@ -1,0 +1,249 @@
+// The interpreter of command lists, and the ops that are small enough to stand here.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "half.h"
+#include "opcodes.h"
+#include "reader.h"
+
+namespace kvad {
+namespace {
+
+constexpr int64_t kAlone = 32 * 1024;  // elements that one thread does faster than a hand-over
+
+bool same(const View& a, const View& b) { return a.data == b.data && a.rows == b.rows && a.cols == b.cols && a.stride == b.stride; }
+
+}  // namespace
+
+// Calls body(row) for each row, shared by the threads where there is enough to do.
+template <class F> void Engine::rows_of(const View& view, const F& body) {
+  if (view.rows * view.cols <= kAlone) {
+    for (int64_t r = 0; r < view.rows; r++) body(r);
+    return;
+  }
+  const int64_t each = std::max<int64_t>(1, kAlone / 4 / view.cols);
+  pool_.run((view.rows + each - 1) / each, [&](int64_t piece, int) {
+    for (int64_t r = piece * each; r < std::min(view.rows, (piece + 1) * each); r++) body(r);
+  });
+}
+
+void Engine::embed(Reader& in) {
+  const Weight& table = weights_[size_t(in.integer())];
+  const View ids = in.view(), out = in.view();
+  const float scale = in.real();
+  const int64_t offset = in.integer();
+  const bool add = in.flag();
+  wrote(out);
+  std::vector<float> row(static_cast<size_t>(table.cols));
+  for (int64_t r = 0; r < out.rows; r++) {
+    int32_t id;
+    std::memcpy(&id, ids.row(r), 4);
+    const int64_t at = int64_t(id) + offset;
+    if (at < 0 || at >= table.rows) { in.broken = true; return; }
+    if (table.kind == Kind::Q8 || table.kind == Kind::Q4) dequantise_row(table, 0, at, row.data());
+    else kernels_->widen(table.kind, table.data + size_t(at * table.cols) * dense_bytes(table.kind), row.data(), table.cols);
+    float* to = out.row(r);
+    if (add) for (int64_t c = 0; c < out.cols; c++) to[c] += scale * row[size_t(c)];
+    else for (int64_t c = 0; c < out.cols; c++) to[c] = scale * row[size_t(c)];
+  }
+}
+
+void Engine::rope(Reader& in) {
+  const View x = in.view(), cos = in.view(), sin = in.view();
+  const int64_t dims = in.integer(), heads = in.integer(), head_dim = in.integer(), from = in.integer();
+  const bool interleaved = in.flag(), inverse = in.flag();
+  wrote(x);
+  const int64_t half = dims / 2;
+  rows_of(x, [&](int64_t r) {
+    const float *c = cos.row(r), *s = sin.row(r);
+    for (int64_t h = 0; h < heads; h++) {
+      float* v = x.row(r) + h * head_dim + from;
+      for (int64_t i = 0; i < half; i++) {
+        float& a = v[interleaved ? 2 * i : i];
+        float& b = v[interleaved ? 2 * i + 1 : i + half];
+        const float sine = inverse ? -s[i] : s[i], p = a, q = b;
+        a = p * c[i] - q * sine;
+        b = q * c[i] + p * sine;
+      }
+    }
+  });
+}
+
+void Engine::elementwise(int code, Reader& in) {
+  const Opcode op = Opcode(code);
+  const Kernels& k = *kernels_;
+  const View x = in.view();
+  switch (op) {
+    case Opcode::rmsNorm:
+    case Opcode::layerNorm: {
+      const View out = in.view();
+      const int64_t size = in.integer();
+      const float eps = in.real(), offset = in.real();
+      const double id = in.next();
+      const bool own = in.flag();  // the weight has a value for each column of the row, not of the group
+      const float* weight = vector(id);
+      const float* bias = op == Opcode::layerNorm ? vector(in.next()) : nullptr;
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c += size) {
+          const float* w = weight ? weight + (own ? c : 0) : nullptr;
+          const float* b = bias ? bias + (own ? c : 0) : nullptr;
+          if (op == Opcode::rmsNorm) k.rms_norm(x.row(r) + c, w, offset, eps, size, out.row(r) + c);
+          else k.layer_norm(x.row(r) + c, w, b, offset, eps, size, out.row(r) + c);
+        }
+      });
+      return;
+    }
+    case Opcode::activate: {
+      const View out = in.view();
+      const int f = int(in.integer());
+      wrote(out);
+      rows_of(x, [&](int64_t r) { k.activate(f, x.row(r), out.row(r), x.cols); });
+      return;
+    }
+    case Opcode::gated: {
+      const View y = in.view(), out = in.view();
+      const int f = int(in.integer());
+      wrote(out);
+      rows_of(x, [&](int64_t r) { k.gated(f, x.row(r), y.row(r), out.row(r), x.cols); });
+      return;
+    }
+    case Opcode::xielu: {
+      const View out = in.view();
+      const float ap = in.real(), an = in.real(), beta = in.real(), eps = in.real();
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) {
+          const float v = x.row(r)[c];
+          out.row(r)[c] = v > 0 ? ap * v * v + beta * v : (std::expm1(std::min(v, eps)) - v) * an + beta * v;
+        }
+      });
+      return;
+    }
+    case Opcode::add: {
+      const View out = in.view();
+      const float keep = in.real(), scale = in.real();
+      wrote(out);
+      rows_of(x, [&](int64_t r) { k.axpy(x.row(r), out.row(r), keep, scale, x.cols); });
+      return;
+    }
+    case Opcode::multiply: {
+      const View y = in.view(), out = in.view();
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * y.row(r)[c];
+      });
+      return;
+    }
+    case Opcode::scaleGroups: {
+      const View factors = in.view(), out = in.view();
+      const int64_t size = in.integer();
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * factors.row(r)[c / size];
+      });
+      return;
+    }
+    case Opcode::affine: {
+      const View out = in.view();
+      const float *scale = vector(in.next()), *bias = vector(in.next());
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * (scale ? scale[c] : 1.0f) + (bias ? bias[c] : 0.0f);
+      });
+      return;
+    }
+    case Opcode::scale: {
+      const View out = in.view();
+      const float scale = in.real();
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * scale;
+      });
+      return;
+    }
+    case Opcode::clamp: {
+      const View out = in.view();
+      const float low = in.real(), high = in.real();
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) {
+          const float v = x.row(r)[c];
+          out.row(r)[c] = v < low ? low : (v > high ? high : v);  // NaN stays
+        }
+      });
+      return;
+    }
+    case Opcode::softcap: {
+      const View out = in.view();
+      const float cap = in.real();
+      wrote(out);
+      rows_of(x, [&](int64_t r) {
+        for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = cap * std::tanh(x.row(r)[c] / cap);
+      });
+      return;
+    }
+    default: {  // copy
+      const View out = in.view();
+      wrote(out);
+      rows_of(x, [&](int64_t r) { std::memcpy(out.row(r), x.row(r), size_t(x.cols) * 4); });
+      return;
+    }
+  }
+}
+
+std::string Engine::run(const double* commands, int64_t count) {
+  quantised_.data = nullptr;
+  const double *at = commands, *end = commands + count;
+  while (at < end) {
+    const int code = int(at[0]);
+    const int64_t arguments = int64_t(at[1]);
+    if (code < 0 || code >= int(Opcode::count) || arguments < 0 || at + 2 + arguments > end) return "unknown command " + std::to_string(code);
+    Reader in{at + 2, at + 2 + arguments, arena_, arena_bytes_ / 4};
+    at = in.end;
+    switch (Opcode(code)) {
+      case Opcode::embed: embed(in); break;
+      case Opcode::rope: rope(in); break;
+      case Opcode::attend: attend(in); break;
+      case Opcode::append: {
+        State& state = states_[size_t(in.integer())];
+        const View x = in.view();
+        const int64_t start = in.integer(), length = in.integer(), position = in.integer();
+        if (position + length > state.capacity || x.cols != state.width) { in.broken = true; break; }
+        for (int64_t r = 0; r < length; r++) {
+          if (state.half) kernels_->to_f16(x.row(start + r), state.memory.as<uint16_t>() + (position + r) * state.width, state.width);
+          else std::memcpy(state.memory.as<float>() + (position + r) * state.width, x.row(start + r), state.row_bytes());
+        }
+        break;
+      }
+      case Opcode::linear: {
+        // products of the same rows that follow each other are one job
+        LinearPart parts[8];
+        int n = 0;
+        const View x = in.view();
+        for (;;) {
+          const Weight& weight = weights_[size_t(in.integer())];
+          const View out = in.view();
+          const float* bias = vector(in.next());
+          if (in.broken || out.cols != weight.rows || x.cols != weight.cols || out.rows != x.rows) { in.broken = true; break; }
+          parts[n++] = {&weight, out, bias};
+          if (n == 8 || at >= end || Opcode(int(at[0])) != Opcode::linear) break;
+          Reader peek{at + 2, at + 2 + int64_t(at[1]), arena_, arena_bytes_ / 4};
+          if (!same(peek.view(), x) || peek.broken) break;
+          at = peek.end;
+          in = peek;
+        }
+        if (in.broken) break;
+        linear(x, parts, n);
+        for (int i = 0; i < n; i++) wrote(parts[i].out);
+        break;
+      }
+      default: elementwise(code, in); break;
+    }
+    if (in.broken) return "arguments of command " + std::to_string(code);
+  }
+  return {};
+}
+
+}  // namespace kvad

@@ -1,0 +1,78 @@
+// The table of kernels that an instruction set fills in. Every pointer is set in every table.
+#pragma once
+#include <cstdint>
+
+#include "format.h"
+
+namespace kvad {
+
+// Activations of a quantised product: int8 codes in blocks of 32 with one f32 scale each; `sum` is the sum of a
+// block's codes. q16 holds the same codes as int16, for kernels that multiply in 16 bits. Rows are `blocks` blocks.
+struct QuantRows {
+  const int8_t* q;
+  const int16_t* q16;
+  const float* scale;
+  const int32_t* sum;
+  int64_t blocks;
+};
+
+struct Kernels {
+  const char* name;
+
+  // x[cols] -> codes, scales and sums of ceil(cols / 32) blocks; q16 may be null.
+  void (*quantize)(const float* x, int64_t cols, int8_t* q, int16_t* q16, float* scale, int32_t* sum);
+
+  // One group of 16 weight rows times one row of activations: out[16].
+  void (*gemv_q8)(const uint8_t* group, const QuantRows& x, int64_t row, float* out);
+  void (*gemv_q4)(const uint8_t* group, const QuantRows& x, int64_t row, float* out);
+
+  // One group times `count` rows from `first` on: out[i * ldo + 0..15]. `scratch`: kPanelBytes, 64-byte aligned.
+  void (*gemm_q8)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void* scratch);
+  void (*gemm_q4)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void* scratch);
+
+  // Dense rows: dot of w[cols] (stored kind) and x[cols].
+  float (*dot_f32)(const float* w, const float* x, int64_t cols);
+  float (*dot_f16)(const uint16_t* w, const float* x, int64_t cols);
+  float (*dot_bf16)(const uint16_t* w, const float* x, int64_t cols);
+
+  // panel[k * 16 + r] = w[r * ldw + k] as f32 for `rows` <= 16 rows (others 0), `count` columns.
+  void (*pack)(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, float* panel);
+  // out[i * ldo + 0..15] (+)= x[i * ldx + 0..k) . panel; `first`: overwrite, else add.
+  void (*gemm_f32)(const float* panel, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first);
+
+  // to f32
+  void (*widen)(Kind kind, const void* from, float* to, int64_t n);
+  void (*to_f16)(const float* from, uint16_t* to, int64_t n);
+
+  // scores[j] = scale * q . keys_t[., j] for j < count; keys_t is [dim][kKeyTile].
+  void (*score)(const float* q, const float* keys_t, int64_t dim, int64_t count, float scale, float* scores);
+  // acc[dim] = acc * keep + sum_j p[j] * values[j * dim ..]
+  void (*mix)(const float* p, const float* values, int64_t dim, int64_t count, float keep, float* acc);
+  // p[j] = exp(s[j] - top), returns their sum
+  float (*exponents)(const float* s, int64_t count, float top, float* p);
+
+  // Elementwise over n contiguous values; codes as in opcodes.h.
+  void (*activate)(int f, const float* x, float* out, int64_t n);
+  void (*gated)(int f, const float* gate, const float* x, float* out, int64_t n);
+  void (*rms_norm)(const float* x, const float* weight, float offset, float eps, int64_t n, float* out);
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float offset, float eps, int64_t n, float* out);
+  void (*axpy)(const float* x, float* out, float keep, float scale, int64_t n);
+};
+
+constexpr int64_t kKeyTile = 64;
+// int16 panel of 16 rows and 1024 columns, and its scales as f32
+constexpr int64_t kPanelColumns = 1024;
+constexpr int64_t kPanelBytes = 16 * kPanelColumns * 2 + 16 * (kPanelColumns / kBlock) * 4 + 64;
+
+// The best table that this machine runs, or the one named (null if it cannot run here).
+const Kernels* kernels_for(const char* name);
+// Names that this machine runs, best first, separated by commas.
+const char* kernels_here();
+
+const Kernels* kernels_portable();
+const Kernels* kernels_avx2();
+const Kernels* kernels_avx512();
+const Kernels* kernels_neon();
+const Kernels* kernels_i8mm();
+
+}  // namespace kvad

@@ -1,0 +1,149 @@
+// out = x Wᵀ + bias. A piece is a run of groups of 16 weight rows; several products of the same input (q, k and v; gate
+// and up) are one job. Few rows of x: matrix-vector kernels that read each weight once. Many: a panel of weights is
+// widened once and stays in the cache while all rows of x pass.
+#include <algorithm>
+#include <cstring>
+
+#include "engine.h"
+
+namespace kvad {
+namespace {
+
+constexpr int64_t kPieceBytes = 48 * 1024;  // decode: about 5 microseconds of reading
+constexpr int64_t kGemmGroups = 4;
+constexpr int64_t kGemmRows = 6;            // from so many rows on the panel pays (dense)
+constexpr int64_t kPanelDepth = 256;
+
+bool quantised(Kind kind) { return kind == Kind::Q8 || kind == Kind::Q4; }
+
+void add_bias(const View& out, int64_t first, int64_t count, const float* bias) {
+  if (!bias) return;
+  for (int64_t r = 0; r < out.rows; r++)
+    for (int64_t c = first; c < first + count; c++) out.row(r)[c] += bias[c];
+}
+
+}  // namespace
+
+void Engine::quantise_rows(View x) {
+  const bool wide = x.rows > 1;
+  if (quantised_.data == x.data && quantised_.rows == x.rows && quantised_.cols == x.cols && quantised_.stride == x.stride && (has_q16_ || !wide)) return;
+  const int64_t blocks = blocks_of(x.cols), all = blocks * x.rows;
+  q_.reserve(size_t(all) * kBlock);
+  q16_.reserve(wide ? size_t(all) * kBlock * 2 : 0);
+  scale_.reserve(size_t(all) * 4);
+  sum_.reserve(size_t(all) * 4);
+  const auto one = [&](int64_t r) {
+    kernels_->quantize(x.row(r), x.cols, q_.as<int8_t>() + r * blocks * kBlock, wide ? q16_.as<int16_t>() + r * blocks * kBlock : nullptr,
+                       scale_.as<float>() + r * blocks, sum_.as<int32_t>() + r * blocks);
+  };
+  if (x.rows < 4)
+    for (int64_t r = 0; r < x.rows; r++) one(r);
+  else
+    pool_.run((x.rows + 7) / 8, [&](int64_t piece, int) {
+      for (int64_t r = piece * 8; r < std::min(x.rows, piece * 8 + 8); r++) one(r);
+    });
+  quantised_ = x;
+  has_q16_ = wide;
+}
+
+void Engine::quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread) {
+  const Weight& w = *part.weight;
+  const QuantRows rows = quant_rows();
+  const size_t bytes = group_bytes(w.kind, rows.blocks);
+  Buffer& scratch = scratch_[size_t(thread)];
+  scratch.reserve(size_t(kPanelBytes) + size_t(x.rows) * kGroup * 4 + 64);
+  void* panel = scratch.as<void>();
+  float* spare = scratch.as<float>() + kPanelBytes / 4;
+  const auto gemv = w.kind == Kind::Q8 ? kernels_->gemv_q8 : kernels_->gemv_q4;
+  const auto gemm = w.kind == Kind::Q8 ? kernels_->gemm_q8 : kernels_->gemm_q4;
+  for (int64_t g = first; g < first + groups; g++) {
+    const uint8_t* group = w.data + size_t(g) * bytes;
+    const int64_t n = std::min<int64_t>(kGroup, w.rows - g * kGroup);
+    float* out = n == kGroup ? part.out.data + g * kGroup : spare;
+    const int64_t ldo = n == kGroup ? part.out.stride : kGroup;
+    if (x.rows == 1) gemv(group, rows, 0, out);
+    else gemm(group, rows, 0, x.rows, out, ldo, panel);
+    if (n < kGroup)
+      for (int64_t r = 0; r < x.rows; r++) std::memcpy(part.out.row(r) + g * kGroup, spare + r * kGroup, size_t(n) * 4);
+    add_bias(part.out, g * kGroup, n, part.bias);
+  }
+}
+
+void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread) {
+  const Weight& w = *part.weight;
+  const int64_t from = first * kGroup, to = std::min(w.rows, (first + groups) * kGroup);
+  if (x.rows < kGemmRows && !quantised(w.kind)) {
+    const size_t size = dense_bytes(w.kind);
+    for (int64_t o = from; o < to; o++) {
+      const uint8_t* row = w.data + size_t(o * w.cols) * size;
+      for (int64_t r = 0; r < x.rows; r++) {
+        const float y = w.kind == Kind::F32    ? kernels_->dot_f32(reinterpret_cast<const float*>(row), x.row(r), w.cols)
+                        : w.kind == Kind::BF16 ? kernels_->dot_bf16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols)
+                                               : kernels_->dot_f16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols);
+        part.out.row(r)[o] = part.bias ? y + part.bias[o] : y;
+      }
+    }
+    return;
+  }
+  Buffer& scratch = scratch_[size_t(thread)];
+  const int64_t panel_floats = groups * kGroup * kPanelDepth;
+  const bool unpack = quantised(w.kind);  // the control arm: weights widened to f32, activations as they are
+  const int64_t row_floats = unpack ? kGroup * w.cols : 0;
+  scratch.reserve(size_t(panel_floats + groups * x.rows * kGroup + row_floats) * 4 + 64);
+  float* panels = scratch.as<float>();
+  float* spare = panels + panel_floats;
+  float* rows = spare + groups * x.rows * kGroup;
+  for (int64_t k = 0; k < w.cols; k += kPanelDepth) {
+    const int64_t depth = std::min(kPanelDepth, w.cols - k);
+    for (int64_t g = 0; g < groups; g++) {
+      const int64_t o = from + g * kGroup, n = std::min<int64_t>(kGroup, to - o);
+      float* panel = panels + g * kGroup * kPanelDepth;
+      if (unpack) {
+        for (int64_t r = 0; r < n; r++) dequantise_row(w, 0, o + r, rows + r * w.cols);
+        kernels_->pack(Kind::F32, rows + k, w.cols, n, depth, panel);
+      } else {
+        kernels_->pack(w.kind, w.data + size_t(o * w.cols + k) * dense_bytes(w.kind), w.cols, n, depth, panel);
+      }
+    }
+    for (int64_t r = 0; r < x.rows; r += 12) {
+      const int64_t m = std::min<int64_t>(12, x.rows - r);
+      for (int64_t g = 0; g < groups; g++) {
+        const bool whole = from + (g + 1) * kGroup <= to;
+        float* out = whole ? part.out.row(r) + from + g * kGroup : spare + (g * x.rows + r) * kGroup;
+        kernels_->gemm_f32(panels + g * kGroup * kPanelDepth, depth, x.row(r) + k, x.stride, m, out, whole ? part.out.stride : kGroup, k == 0);
+      }
+    }
+  }
+  for (int64_t g = 0; g < groups; g++) {
+    const int64_t o = from + g * kGroup;
+    if (o + kGroup <= to) continue;
+    for (int64_t r = 0; r < x.rows; r++) std::memcpy(part.out.row(r) + o, spare + (g * x.rows + r) * kGroup, size_t(to - o) * 4);
+  }
+  add_bias(part.out, from, to - from, part.bias);
+}
+
+void Engine::linear(View x, const LinearPart* parts, int count) {
+  struct Run { int part; int64_t first, groups; };
+  int64_t each[8], start[9] = {0};
+  bool codes = false;
+  for (int i = 0; i < count; i++) {
+    const Weight& w = *parts[i].weight;
+    const bool quant = quantised(w.kind) && !dequantise;
+    codes = codes || quant;
+    const int64_t bytes = quant ? int64_t(group_bytes(w.kind, blocks_of(w.cols))) : kGroup * w.cols * int64_t(dense_bytes(quantised(w.kind) ? Kind::F32 : w.kind));
+    // decode: pieces of equal bytes; prefill: so many groups that a tile of x is used several times from the cache
+    each[i] = x.rows >= kGemmRows ? kGemmGroups : std::max<int64_t>(1, kPieceBytes / bytes);
+    start[i + 1] = start[i] + (groups_of(w.rows) + each[i] - 1) / each[i];
+  }
+  if (codes) quantise_rows(x);
+  pool_.run(start[count], [&](int64_t piece, int thread) {
+    int i = 0;
+    while (piece >= start[i + 1]) i++;
+    const Weight& w = *parts[i].weight;
+    const int64_t first = (piece - start[i]) * each[i], groups = std::min(each[i], groups_of(w.rows) - first);
+    if (quantised(w.kind) && !dequantise) quant_piece(x, parts[i], first, groups, thread);
+    else dense_piece(x, parts[i], first, groups, thread);
+  });
+}
+
+}  // namespace kvad

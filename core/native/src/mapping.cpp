@@ -1,0 +1,89 @@
+#include "mapping.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace kvad {
+namespace {
+
+// Read by a signal handler: plain memory only, no locks, no allocation.
+struct Slot {
+  std::atomic<const char*> start{nullptr};
+  std::atomic<size_t> bytes{0};
+  char path[512];
+};
+constexpr int kSlots = 4096;
+Slot slots[kSlots];
+struct sigaction before;
+std::atomic<bool> installed{false};
+
+void say(const char* text) {
+  const ssize_t written = write(2, text, std::strlen(text));
+  (void)written;  // nothing can be done about it in a signal handler
+}
+
+void on_bus(int signal, siginfo_t* info, void* context) {
+  const char* at = static_cast<const char*>(info->si_addr);
+  for (const Slot& slot : slots) {
+    const char* start = slot.start.load();
+    if (!start || at < start || at >= start + slot.bytes.load()) continue;
+    say("error: ");
+    say(slot.path);
+    say(" became shorter while it was in use, or its disk failed (KVAD_E_FILE_SHRANK)\n  hint: fetch the file again, and do not change a model's files while it runs\n");
+    _exit(1);
+  }
+  if (before.sa_flags & SA_SIGINFO) { if (before.sa_sigaction) return before.sa_sigaction(signal, info, context); }
+  else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+  ::signal(SIGBUS, SIG_DFL);
+  raise(SIGBUS);
+}
+
+void install() {
+  if (installed.exchange(true)) return;
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_bus;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, &before);
+}
+
+int take_slot(const std::string& path, const void* data, size_t bytes) {
+  for (int i = 0; i < kSlots; i++) {
+    const char* free = nullptr;
+    if (slots[i].start.load() || !slots[i].start.compare_exchange_strong(free, static_cast<const char*>(data))) continue;
+    std::strncpy(slots[i].path, path.c_str(), sizeof slots[i].path - 1);
+    slots[i].bytes.store(bytes);
+    return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Mapping* Mapping::open(const std::string& path, std::string& wrong) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) { wrong = path + ": " + std::strerror(errno); return nullptr; }
+  struct stat facts;
+  if (fstat(file, &facts) != 0 || facts.st_size <= 0) { wrong = path + ": empty or unreadable"; close(file); return nullptr; }
+  const size_t bytes = size_t(facts.st_size);
+  void* data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  const int error = errno;
+  close(file);
+  if (data == MAP_FAILED) { wrong = path + ": " + std::strerror(error); return nullptr; }
+  install();
+  return new Mapping(data, bytes, take_slot(path, data, bytes));
+}
+
+Mapping::~Mapping() {
+  if (slot_ >= 0) slots[slot_].start.store(nullptr);
+  munmap(data_, bytes_);
+}
+
+}  // namespace kvad

@@ -1,0 +1,87 @@
+import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+declare const engine: unique symbol;
+/** An engine of the addon: scratch, weights, states and threads of one model. */
+export interface NativeEngine {
+  readonly [engine]: true;
+}
+
+/** Kinds of stored matrices, as `core/native/src/format.h` numbers them. */
+export const KINDS = { f32: 0, f16: 1, bf16: 2, q8: 3, q4: 4 } as const;
+
+/** The functions of the addon; each refuses wrong arguments with a TypeError. */
+export interface Addon {
+  /** Kernel sets that this machine runs, best first, separated by commas. */
+  readonly available: string;
+  readonly opcodes: string;
+  readonly layoutVersion: number;
+  /** `kernels` empty: the best. `dequantise` 1: activations of quantised products stay f32. */
+  create(threads: number, kernels: string, arenaBytes: number, dequantise: number): NativeEngine;
+  dispose(engine: NativeEngine): void;
+  arena(engine: NativeEngine): ArrayBuffer;
+  kernels(engine: NativeEngine): string;
+  /** The bytes are not copied: they must outlive the engine. */
+  weight(engine: NativeEngine, bytes: Uint8Array, kind: number, count: number, rows: number, cols: number): number;
+  quantBytes(kind: number, rows: number, cols: number): number;
+  /** Fills `out`; returns how many blocks have a scale that f16 does not hold. */
+  quantise(
+    engine: NativeEngine,
+    bytes: Uint8Array,
+    from: number,
+    rows: number,
+    cols: number,
+    to: number,
+    out: Uint8Array,
+  ): number;
+  vector(engine: NativeEngine, values: Float32Array): number;
+  state(engine: NativeEngine, width: number, half: number, init: number): number;
+  /** Returns the bytes held then. */
+  stateReserve(engine: NativeEngine, state: number, rows: number): number;
+  stateFree(engine: NativeEngine, state: number): void;
+  stateRead(engine: NativeEngine, state: number, first: number, rows: number, out: Uint8Array): void;
+  stateWrite(engine: NativeEngine, state: number, first: number, rows: number, bytes: Uint8Array): void;
+  run(engine: NativeEngine, commands: Float64Array, count: number): void;
+  /** A file as read-only memory, not copied; unmapped when nobody holds it. */
+  map(path: string): ArrayBuffer;
+}
+
+/** Commands in the order of `core/native/src/opcodes.h`. */
+export const OPCODES = [
+  'embed',
+  'linear',
+  'rmsNorm',
+  'layerNorm',
+  'activate',
+  'gated',
+  'xielu',
+  'add',
+  'multiply',
+  'scaleGroups',
+  'affine',
+  'scale',
+  'clamp',
+  'softcap',
+  'copy',
+  'rope',
+  'append',
+  'attend',
+] as const;
+export type Opcode = (typeof OPCODES)[number];
+
+/** Where the build script puts it. */
+const BUILT = fileURLToPath(new URL('../../../native/build/kvad.node', import.meta.url));
+
+let loaded: Addon | null | undefined;
+
+/** The addon, or null where it was not built (no compiler) or was built from other sources than these. */
+export const loadAddon = (): Addon | null => {
+  if (loaded !== undefined) return loaded;
+  loaded = null;
+  if (existsSync(BUILT)) {
+    const addon = createRequire(import.meta.url)(BUILT) as Addon;
+    if (addon.opcodes === OPCODES.map((name) => `${name},`).join('')) loaded = addon;
+  }
+  return loaded;
+};

@@ -1,0 +1,82 @@
+import { KvadError } from '../../errors/kvad-error.js';
+import { decodeFloats, roundToBf16, roundToF16 } from '../half.js';
+import type { Precision, WeightData } from '../tensor.js';
+import { KINDS, type Addon, type NativeEngine } from './addon.js';
+import { NativeMatrix } from './handles.js';
+
+const STORED: Readonly<Record<string, 'f32' | 'f16' | 'bf16'>> = { F32: 'f32', F16: 'f16', BF16: 'bf16' };
+
+/** Values in another float type, rounded to nearest even. */
+const converted = (data: WeightData, precision: 'f32' | 'f16' | 'bf16'): Uint8Array => {
+  if (data.dtype === 'I32' || data.dtype === 'I64') throw new Error(`a matrix of ${data.dtype}`);
+  const values = Float32Array.from(decodeFloats(data.bytes, data.dtype));
+  if (precision === 'f32') return new Uint8Array(values.buffer);
+  const round = precision === 'bf16' ? roundToBf16 : roundToF16;
+  const out = new Uint16Array(values.length);
+  const word = new Float32Array(1);
+  const bits = new Uint32Array(word.buffer);
+  for (let i = 0; i < values.length; i++) {
+    word[0] = round(values[i]!);
+    out[i] = precision === 'bf16' ? bits[0]! >>> 16 : f16Bits(bits[0]!);
+  }
+  return new Uint8Array(out.buffer);
+};
+
+/** Bits of an f16 out of those of an f32 that is exactly one. */
+const f16Bits = (bits: number): number => {
+  const sign = (bits >>> 16) & 0x8000;
+  const exponent = (bits >>> 23) & 0xff;
+  const mantissa = bits & 0x7fffff;
+  if (exponent === 0xff) return sign | 0x7c00 | (mantissa !== 0 ? 0x200 : 0);
+  if (exponent < 113) return exponent < 103 ? sign : sign | ((mantissa | 0x800000) >>> (126 - exponent));
+  return sign | ((exponent - 112) << 10) | (mantissa >>> 13);
+};
+
+/**
+ * A matrix `[out, in]`, or a stack `[count, out, in]`, as arithmetic holds it: as stored without a copy, converted,
+ * or quantised into the layout of `core/native/src/format.h`.
+ */
+export const nativeMatrix = (
+  addon: Addon,
+  engine: NativeEngine,
+  data: WeightData,
+  precision: Precision | null,
+): NativeMatrix => {
+  const [rows, cols] = data.shape.slice(-2);
+  const count = data.shape.length === 3 ? data.shape[0]! : 1;
+  const stored = STORED[data.dtype];
+  if (rows === undefined || cols === undefined || data.shape.length > 3 || !stored) {
+    throw new Error(`a matrix of ${data.dtype} [${data.shape.join(', ')}]`);
+  }
+  const held = precision ?? stored;
+  const bytes =
+    held === 'q8' || held === 'q4'
+      ? quantised(addon, engine, data, { stored, held, count, rows, cols })
+      : held === stored
+        ? data.bytes
+        : converted(data, held);
+  const id = addon.weight(engine, bytes, KINDS[held], count, rows, cols);
+  return new NativeMatrix(id, count, rows, cols, held, bytes);
+};
+
+interface Shape {
+  readonly stored: 'f32' | 'f16' | 'bf16';
+  readonly held: 'q8' | 'q4';
+  readonly count: number;
+  readonly rows: number;
+  readonly cols: number;
+}
+
+const quantised = (addon: Addon, engine: NativeEngine, data: WeightData, shape: Shape): Uint8Array => {
+  const { stored, held, count, rows, cols } = shape;
+  const each = addon.quantBytes(KINDS[held], rows, cols);
+  const bytes = new Uint8Array(new ArrayBuffer(each * count));
+  const source = data.bytes.byteLength / count;
+  for (let i = 0; i < count; i++) {
+    const from = data.bytes.subarray(i * source, (i + 1) * source);
+    const to = bytes.subarray(i * each, (i + 1) * each);
+    const bad = addon.quantise(engine, from, KINDS[stored], rows, cols, KINDS[held], to);
+    if (bad > 0) throw new KvadError('KVAD_E_QUANT_RANGE', { precision: held, blocks: bad });
+  }
+  return bytes;
+};
