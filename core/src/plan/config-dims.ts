@@ -59,3 +59,19 @@ export const headDims = (
     refuseConfig('num_key_value_heads', kvHeads, `does not divide "num_attention_heads": ${heads}`);
   return { heads, kvHeads, headDim };
 };
+
+/**
+ * A size that files of a family give under either of two names. Two that differ are refused; neither: the default of
+ * the published config class.
+ */
+export const eitherName = <K extends string>(
+  config: Readonly<Partial<Record<K, number>>>,
+  name: K,
+  other: K,
+  otherwise: number,
+): number => {
+  const { [name]: value, [other]: otherValue } = config;
+  if (value !== undefined && otherValue !== undefined && value !== otherValue)
+    refuseConfig(name, value, `is not "${other}": ${otherValue}, another name of the same`);
+  return value ?? otherValue ?? otherwise;
+};

@@ -15,20 +15,25 @@ const LAYERS = '{prefix}layers.{layer}.';
 const TRANSPOSE: Transform = { op: 'transpose' };
 
 /** Weight and bias of a slot from those of a module; `cut` picks its rows of either. */
-const both = (slot: string, module: string, transposed = false, ...cut: readonly Transform[]): SlotRule[] => [
+export const fromModule = (
+  slot: string,
+  module: string,
+  transposed = false,
+  ...cut: readonly Transform[]
+): SlotRule[] => [
   from(`${slot}.weight`, `${module}.weight`, ...(transposed ? [TRANSPOSE] : []), ...cut),
   from(`${slot}.bias`, `${module}.bias`, ...cut),
 ];
 
 /** A slot of a layer from a module of the layer. */
 export const inLayer = (slot: string, module: string, stored: Stored = {}, ...cut: readonly Transform[]): SlotRule[] =>
-  both(`layers.{layer}.${slot}`, `${stored.layers ?? LAYERS}${module}`, stored.transposed, ...cut);
+  fromModule(`layers.{layer}.${slot}`, `${stored.layers ?? LAYERS}${module}`, stored.transposed, ...cut);
 
 /** Embedding, final norm and head, and the rotary buffers of old files. */
 export const ends = (names: { embedding?: string; norm?: string; head?: string } = {}): WeightRule[] => [
   from('embedding.tokens.weight', `{prefix}${names.embedding ?? 'embed_tokens'}.weight`),
-  ...both('finalNorm', `{prefix}${names.norm ?? 'norm'}`),
-  ...both('head', names.head ?? 'lm_head'),
+  ...fromModule('finalNorm', `{prefix}${names.norm ?? 'norm'}`),
+  ...fromModule('head', names.head ?? 'lm_head'),
   unneeded('{prefix}*rotary_emb.inv_freq', 'rope tables are made from the config'),
 ];
 
@@ -40,6 +45,26 @@ export const norms = (names: Readonly<Record<string, string>>, layers = LAYERS):
 export const standardDecoder = (): WeightRule[] => [
   ...ends(),
   ...norms({ 'mixer.norm.before': 'input_layernorm', 'ffn.norm.before': 'post_attention_layernorm' }),
+];
+
+/** One norm before two parallel ops. */
+export const oneNorm = (name: string, layers = LAYERS): SlotRule[] =>
+  norms({ 'mixer.norm.before': name, 'ffn.norm.before': name }, layers);
+
+/** A norm after each op and none before: `post_attention_layernorm`, `post_feedforward_layernorm`. */
+export const postNorms = (): SlotRule[] =>
+  norms({ 'mixer.norm.after': 'post_attention_layernorm', 'ffn.norm.after': 'post_feedforward_layernorm' });
+
+/** A norm before and after each op: `input_`, `post_attention_`, `pre_feedforward_`, `post_feedforward_layernorm`. */
+export const sandwichNorms = (): SlotRule[] => [
+  ...norms({ 'mixer.norm.before': 'input_layernorm', 'ffn.norm.before': 'pre_feedforward_layernorm' }),
+  ...postNorms(),
+];
+
+/** Buffers that old files hold beside the weights of an attention module. */
+export const maskBuffers = (module: string): WeightRule[] => [
+  unneeded(`{prefix}${module}bias`, 'the causal mask, which is computed'),
+  unneeded(`{prefix}${module}masked_bias`, 'the value of masked scores'),
 ];
 
 /** `q_proj`, `k_proj`, `v_proj` and the output projection, each a tensor. */

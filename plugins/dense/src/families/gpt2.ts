@@ -9,10 +9,10 @@ import {
   fusedQKV,
   inLayer,
   layerNorm,
+  maskBuffers,
   noPositions,
   norms,
   pre,
-  unneeded,
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
@@ -76,8 +76,7 @@ export const gpt2 = defineFamily<Gpt2Config>({
         ...fusedQKV('attn.c_attn', dims.attention, stored),
         ...inLayer('mixer.o', 'attn.c_proj', stored),
         ...upDown('mlp.c_fc', 'mlp.c_proj', stored),
-        unneeded('{prefix}h.{layer}.attn.bias', 'the causal mask, which is computed'),
-        unneeded('{prefix}h.{layer}.attn.masked_bias', 'the value of masked scores'),
+        ...maskBuffers('h.{layer}.attn.'),
       ],
     ),
 });

@@ -1,0 +1,56 @@
+import {
+  activationOf,
+  biases,
+  causal,
+  decoder,
+  decoderDims,
+  defineFamily,
+  gateUpDown,
+  pre,
+  rms,
+  rope,
+  ropeOf,
+  separateQKV,
+  standardDecoder,
+  withPrefixes,
+} from '@kvad/core/plugin';
+import { dropout } from '../dropout.js';
+import type { Ministral3Config } from '../generated/ministral3.js';
+
+/**
+ * Ministral 3: Mistral's layer with yarn, and queries that grow with their position, once in each stretch of the
+ * context that the model was first trained for.
+ * Source: arXiv:2601.08584; `modeling_ministral3.py` of transformers.
+ */
+export const ministral3 = defineFamily<Ministral3Config>({
+  modelTypes: ['ministral3'],
+  about: 'grouped-query attention with queries scaled by position, gated feed-forward',
+  reference: 'arXiv:2601.08584; modeling_ministral3.py',
+  config: { schema: 'ministral3.schema.json', inert: dropout('attention_dropout') },
+
+  plan: (c, dims = decoderDims(c)) =>
+    decoder({
+      ...dims.model,
+      layer: () =>
+        pre(rms(c.rms_norm_eps), {
+          mixer: {
+            kind: 'attention',
+            ...dims.attention,
+            bias: biases({ qkv: false, o: false }),
+            positions: rope('main'),
+            queryScale: {
+              kind: 'position',
+              strength: c.rope_parameters.llama_4_scaling_beta,
+              every: c.rope_parameters.original_max_position_embeddings,
+            },
+            mask: causal(c.sliding_window),
+          },
+          ffn: { kind: 'glu', activation: activationOf(c.hidden_act), size: c.intermediate_size, bias: false },
+        }),
+      rope: { main: ropeOf(c, { headDim: dims.attention.headDim }) },
+      finalNorm: rms(c.rms_norm_eps),
+      head: { tied: c.tie_word_embeddings },
+    }),
+
+  weights: () => withPrefixes(['model.', ''], [...standardDecoder(), ...separateQKV(), ...gateUpDown()]),
+});
