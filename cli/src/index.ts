@@ -1,1 +1,29 @@
-export {};
+import type { Engine } from '@kvad/core';
+import { createContainer } from './container.js';
+import type { EngineOptions } from './engine-settings.js';
+import { ENGINE } from './tokens.js';
+
+export { isKvadError, KvadError } from '@kvad/core';
+export type {
+  ChatMessage,
+  Engine,
+  ErrorCode,
+  FinishReason,
+  GenerateEvent,
+  GenerateOptions,
+  GenerateStats,
+  LoadedModel,
+  LoadOptions,
+  ModelFacts,
+  Precision,
+  Prompt,
+  RenderOptions,
+  SamplingOptions,
+  Session,
+  SnapshotHandle,
+  TokenLogprob,
+} from '@kvad/core';
+export type { EngineOptions } from './engine-settings.js';
+
+/** An engine: loads models, each into a worker thread of its own. Closing it closes them. */
+export const createEngine = (options: EngineOptions = {}): Engine => createContainer(options).resolve<Engine>(ENGINE);

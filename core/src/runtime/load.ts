@@ -15,6 +15,7 @@ import { LocalModel } from './local-model.js';
 import { countParameters, stateBytesPerToken } from './measure.js';
 import { Model } from './model.js';
 import type { PartRegistry } from './part-registry.js';
+import { completeLoadOptions, type CompleteLoadOptions } from './load-options.js';
 import type { LoadOptions } from './types.js';
 
 /** Finds the family that a config names. */
@@ -41,19 +42,18 @@ export interface LoadPieces {
 /** Above this many parameters the reference arithmetic is too slow to be of use. */
 export const REFERENCE_LIMIT = 300e6;
 
-export const BATCH_SIZE = 512;
-
 /**
  * A model folder, loaded in this thread: config.json -> family -> plan -> parts -> checkpoint -> weights -> model.
  * Everything is checked before a weight is read. Throws what each step refuses.
  */
 export const loadModel = async (
   directory: string,
-  options: LoadOptions,
+  asked: LoadOptions,
   { source, makeParts, makeOps, loadText }: LoadPieces,
 ): Promise<LocalModel> => {
   const start = performance.now();
-  const { quant = null, kvCacheDtype = 'f16', batchSize = BATCH_SIZE } = options;
+  const options = completeLoadOptions(asked);
+  const { quant, kvCacheDtype, batchSize } = options;
   const file = checkModelFolder(directory);
   const loadingText = loadText(directory);
   // It is awaited below, unless another step fails first: then that is the error.
@@ -95,21 +95,17 @@ export const loadModel = async (
   }
 };
 
-const planFile = async (file: string, options: LoadOptions, source: FamilySource): Promise<PlannedModel> => {
+const planFile = async (
+  file: string,
+  { lenient }: CompleteLoadOptions,
+  source: FamilySource,
+): Promise<PlannedModel> => {
   const raw = readConfig(file);
   const { family, modelType, schemas, plugin } = await source.resolve(raw, file);
-  return planModel({
-    family,
-    modelType,
-    raw,
-    file,
-    schemas,
-    lenient: options.lenient ?? false,
-    plugin: plugin.plugin.name,
-  });
+  return planModel({ family, modelType, raw, file, schemas, lenient, plugin: plugin.plugin.name });
 };
 
-const refuseSlow = (directory: string, parameters: number, ops: Ops, options: LoadOptions): void => {
+const refuseSlow = (directory: string, parameters: number, ops: Ops, options: CompleteLoadOptions): void => {
   if (ops.name !== 'reference') return;
   if (options.requireNative) throw new KvadError('KVAD_E_NATIVE_MISSING', { kernels: ops.name });
   if (parameters > REFERENCE_LIMIT && !options.allowReference) {

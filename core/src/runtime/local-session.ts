@@ -1,5 +1,6 @@
 import { KvadError } from '../errors/kvad-error.js';
 import { generate, type Generator } from './generate.js';
+import { positive } from './load-options.js';
 import { prefill } from './prefill.js';
 import type { SequenceSnapshot } from './sequence.js';
 import { Turns } from './turns.js';
@@ -28,15 +29,9 @@ export class LocalSession implements Session {
     options: { logits?: 'none' | 'last' | 'all'; chunk?: number; signal?: AbortSignal } = {},
   ): Promise<Float32Array> {
     const { model, scheduler, sequence, chunk: usual } = this.#generator;
-    const { logits = 'last', chunk = usual, signal } = options;
-    if (!Number.isSafeInteger(chunk) || chunk < 1) {
-      throw new KvadError('KVAD_E_OPTION', {
-        option: 'chunk',
-        value: String(chunk),
-        expected: 'an integer of at least 1',
-      });
-    }
+    const { logits = 'last', signal } = options;
     return this.#run(async () => {
+      const chunk = positive('chunk', options.chunk ?? usual);
       const parts: Float32Array[] = [];
       for await (const part of prefill(model, scheduler, sequence, ids, { chunk, logits, signal })) parts.push(part);
       if (ids.length > 1) sequence.checkpoint();

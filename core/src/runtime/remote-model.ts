@@ -12,6 +12,8 @@ export interface RemoteModelOptions {
   readonly data: unknown;
   /** The model's folder, for messages. */
   readonly directory: string;
+  /** Called when the worker has ended, whatever the reason. */
+  onEnd(): void;
 }
 
 /** A model in a worker thread of its own. This thread only sends and receives messages. */
@@ -21,12 +23,13 @@ export class RemoteModel implements LoadedModel {
   #facts!: ModelFacts;
   #closing: Promise<void> | null = null;
 
-  private constructor({ entry, data, directory }: RemoteModelOptions) {
+  private constructor({ entry, data, directory, onEnd }: RemoteModelOptions) {
     this.#connection = new WorkerConnection(new Worker(entry, { workerData: data }), directory, {
       held: (change) => this.#sessions.get(change.session)?.held(change),
       warnings: (warnings) => {
         this.#facts = { ...this.#facts, warnings };
       },
+      ended: onEnd,
     });
   }
 

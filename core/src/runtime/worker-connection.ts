@@ -20,6 +20,8 @@ export interface CallOptions {
 export interface Listener {
   held(change: HeldChange): void;
   warnings(warnings: readonly string[]): void;
+  /** The worker has ended, whatever the reason. */
+  ended(): void;
 }
 
 /**
@@ -49,6 +51,7 @@ export class WorkerConnection {
     });
     worker.on('exit', (code) => {
       this.#stop(this.#stopped(`its thread ended with code ${code}`));
+      listener.ended();
     });
     worker.unref();
   }

@@ -121,8 +121,8 @@ class ModelServer {
   }
 
   /** What a call has changed in the tokens of its sessions, and new warnings. */
-  #tellChanges(request: { session?: number; sessions?: readonly number[] }): void {
-    for (const id of request.sessions ?? [request.session ?? 0]) {
+  #tellChanges(request: Calls[Method]['request']): void {
+    for (const id of sessionsIn(request)) {
       const served = this.#sessions.get(id);
       if (!served) continue;
       const { tokens } = served.session;
@@ -140,6 +140,11 @@ class ModelServer {
     this.#port.postMessage(message, buffers);
   }
 }
+
+const sessionsIn = (request: Calls[Method]['request']): readonly number[] => {
+  if ('sessions' in request) return request.sessions;
+  return 'session' in request ? [request.session] : [];
+};
 
 /** Logits are handed over, not copied. */
 const buffersOf = (value: unknown): ArrayBuffer[] => {

@@ -1,0 +1,63 @@
+import 'reflect-metadata';
+import { AXIS_TOKENS, createReferenceOps, loadText, PartRegistry, type Axis, type Plugin } from '@kvad/core';
+import { createRegistry } from '@kvad/arch-registry';
+import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { completeSettings, type EngineOptions, type EngineSettings } from './engine-settings.js';
+import { ModelLoader } from './model-loader.js';
+import { registryOptions } from './plugin-places.js';
+import {
+  ENGINE,
+  ENGINE_SETTINGS,
+  LOAD_TEXT,
+  MAKE_OPS,
+  MAKE_PARTS,
+  MODEL_LOADER,
+  REGISTRY,
+  WORKER_ENTRY,
+} from './tokens.js';
+import { WorkerEngine } from './worker-engine.js';
+
+/**
+ * The one composition root: everything that an engine is made of. Each engine has a container of its own, and so has
+ * each of its workers, made from the same settings: the thread of the caller resolves `ENGINE`, a worker `MODEL_LOADER`.
+ */
+export const createContainer = (options: EngineOptions = {}): DependencyContainer => {
+  const engine = container.createChildContainer();
+  engine.register(ENGINE_SETTINGS, { useValue: completeSettings(options) });
+  engine.register(WORKER_ENTRY, { useValue: new URL('./worker.js', import.meta.url) });
+  engine.register(ENGINE, { useClass: WorkerEngine });
+  engine.register(REGISTRY, {
+    useFactory: instanceCachingFactory((from) =>
+      createRegistry(registryOptions(from.resolve<EngineSettings>(ENGINE_SETTINGS))),
+    ),
+  });
+  engine.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
+  engine.register(MAKE_OPS, { useValue: createReferenceOps });
+  engine.register(LOAD_TEXT, { useValue: loadText });
+  engine.register(MODEL_LOADER, { useClass: ModelLoader });
+  return engine;
+};
+
+/** Each part goes under the token of its axis; the registry is injected with all of them. */
+const partsOf = (plugins: readonly Plugin[], from: DependencyContainer): PartRegistry => {
+  const model = from.createChildContainer();
+  for (const plugin of plugins) {
+    for (const axis of Object.keys(AXIS_TOKENS) as Axis[]) {
+      for (const part of plugin[PARTS[axis]]) model.register(AXIS_TOKENS[axis], { useValue: part });
+    }
+  }
+  return model.resolve(PartRegistry);
+};
+
+/** Where a plugin lists the parts of an axis. */
+const PARTS = {
+  mixer: 'mixers',
+  ffn: 'feedForwards',
+  router: 'routers',
+  'shared-expert': 'sharedExperts',
+  block: 'blocks',
+  stack: 'stacks',
+  input: 'inputs',
+  norm: 'norms',
+  activation: 'activations',
+} as const satisfies Record<Axis, keyof Plugin>;

@@ -1,0 +1,18 @@
+/** Injection tokens of the engine; those of the axes are `AXIS_TOKENS` of core. */
+
+/** `EngineOptions`, complete. */
+export const ENGINE_SETTINGS = Symbol.for('kvad.engine-settings');
+/** `Engine` of this thread. */
+export const ENGINE = Symbol.for('kvad.engine');
+/** URL of the module that a model's worker runs. */
+export const WORKER_ENTRY = Symbol.for('kvad.worker-entry');
+/** `Registry` of the plugins that these settings find. */
+export const REGISTRY = Symbol.for('kvad.registry');
+/** Plugins -> `PartRegistry`. */
+export const MAKE_PARTS = Symbol.for('kvad.make-parts');
+/** -> `Ops`. */
+export const MAKE_OPS = Symbol.for('kvad.make-ops');
+/** Folder -> `TextSide`. */
+export const LOAD_TEXT = Symbol.for('kvad.load-text');
+/** `ModelLoader`: a folder becomes a model of this thread. */
+export const MODEL_LOADER = Symbol.for('kvad.model-loader');

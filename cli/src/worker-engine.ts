@@ -1,0 +1,60 @@
+import { KvadError, RemoteModel, type Engine, type LoadedModel, type LoadOptions } from '@kvad/core';
+import { inject, injectable } from 'tsyringe';
+import { modelFolder } from './model-folder.js';
+import type { EngineSettings } from './engine-settings.js';
+import { ENGINE_SETTINGS, WORKER_ENTRY } from './tokens.js';
+
+/** What the module of a worker finds as its `workerData`. */
+export interface WorkerData {
+  readonly settings: EngineSettings;
+  readonly directory: string;
+  readonly options: LoadOptions;
+}
+
+/** An engine with a worker thread for each model: this thread waits for none of the arithmetic. */
+@injectable()
+export class WorkerEngine implements Engine {
+  readonly #settings: EngineSettings;
+  readonly #entry: URL;
+  readonly #loading = new Set<RemoteModel>();
+  readonly #loaded = new Set<RemoteModel>();
+  #closed = false;
+
+  constructor(@inject(ENGINE_SETTINGS) settings: EngineSettings, @inject(WORKER_ENTRY) entry: URL) {
+    this.#settings = settings;
+    this.#entry = entry;
+  }
+
+  async load(model: string | null, options: LoadOptions = {}): Promise<LoadedModel> {
+    if (this.#closed) throw new KvadError('KVAD_E_CLOSED', { what: 'engine' });
+    const settings = this.#settings;
+    const directory = modelFolder(model, settings.workingDirectory);
+    const data: WorkerData = { settings, directory, options };
+    const { model: remote, loaded } = RemoteModel.start({
+      entry: this.#entry,
+      data,
+      directory,
+      onEnd: () => this.#loaded.delete(remote),
+    });
+    this.#loading.add(remote);
+    try {
+      await loaded;
+      this.#loaded.add(remote);
+      return remote;
+    } finally {
+      this.#loading.delete(remote);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([
+      ...[...this.#loading].map((model) => model.terminate()),
+      ...[...this.#loaded].map((model) => model.close()),
+    ]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,14 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveModel } from '@kvad/core';
+import { createContainer } from './container.js';
+import type { ModelLoader } from './model-loader.js';
+import { MODEL_LOADER } from './tokens.js';
+import type { WorkerData } from './worker-engine.js';
+
+const { settings, directory, options } = workerData as WorkerData;
+if (parentPort === null) throw new Error('this module runs in the worker thread of a model');
+
+// The container is made within the load, so that what it refuses reaches the caller as it is.
+serveModel(parentPort, async () =>
+  createContainer(settings).resolve<ModelLoader>(MODEL_LOADER).load(directory, options),
+);
