@@ -45,7 +45,7 @@ export const loadText = async (directory: string, options: TextOptions = {}): Pr
       ...configSources(directory, 'config.json', config),
       { file: join(directory, TOKENIZER_CONFIG), name: TOKENIZER_CONFIG, key: 'eos_token', value: namedEnd },
     ],
-    (id) => (hasTokenizer && id < tokenizer.idLimit ? tokenizer.tokenOf(id) : null),
+    (id) => (hasTokenizer ? tokenizer.tokenOf(id) : null),
   );
   const facts: TextFacts = {
     tokenizer: source,

@@ -1,16 +1,18 @@
 import type { TextFacts } from '../runtime/types.js';
 
-/** Text <-> ids. Ids are checked: one that is no integer, negative or beyond `idLimit` is KVAD_E_TOKEN_ID. */
+/**
+ * Text <-> ids. KVAD_E_TOKEN_ID: an id that is no integer, negative, or beyond both vocabulary and model; a text that
+ * has a token beyond the model's rows.
+ */
 export interface Tokenizer {
   /** Tokens of the vocabulary, added ones with them. */
   readonly vocabSize: number;
-  /** One more than the largest id that may stand for a token: of the vocabulary, or of the model's rows if they are more. */
-  readonly idLimit: number;
   /** `special`: add the special tokens that the tokenizer's post-processor adds (BOS). Lone surrogates become U+FFFD. */
   encode(text: string, options: { special: boolean }): Promise<number[]>;
   decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string>;
   /** Decodes one id after the other; gives whole characters only. */
   stream(options: { skipSpecial: boolean }): TextStream;
+  /** null: no token has this id. */
   tokenOf(id: number): string | null;
   idOf(token: string): number | null;
 }

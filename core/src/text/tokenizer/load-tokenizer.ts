@@ -46,13 +46,7 @@ export const loadTokenizer = async (
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
   const { AddedToken, Tokenizer: Library } = await import('tokenizers');
-  const library = ((): InstanceType<typeof Library> => {
-    try {
-      return Library.fromString(text);
-    } catch (error) {
-      throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: (error as Error).message }, { cause: error });
-    }
-  })();
+  const library = load(() => Library.fromString(text), file, facts.doubts);
   library.disableTruncation();
   library.disablePadding();
   library.addAddedTokens(
@@ -66,7 +60,7 @@ export const loadTokenizer = async (
     file,
     rows,
     bytes: facts.bytes,
-    idLimit: Math.max(facts.idLimit, ...added.map((token) => (token.found ?? -1) + 1)),
+    addedLimit: Math.max(facts.addedLimit, ...added.map((token) => (token.found ?? -1) + 1)),
     special: new Set([...facts.special, ...added.filter((token) => token.special).map((token) => token.content)]),
   });
   const warnings = added
@@ -75,6 +69,16 @@ export const loadTokenizer = async (
       (token) => `${token.file} gives "${token.content}" the id ${token.id}, ${SOURCE} ${token.found}: that one counts`,
     );
   return { source: SOURCE, tokenizer, tokens, warnings };
+};
+
+/** The library says what is wrong, the doubts often where. */
+const load = <T>(make: () => T, file: string, doubts: readonly string[]): T => {
+  try {
+    return make();
+  } catch (error) {
+    const reason = [...doubts, (error as Error).message].join(': ');
+    throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason }, { cause: error });
+  }
 };
 
 const checked = (text: string, file: string): TokenizerFacts => {

@@ -7,7 +7,6 @@ import type { TextStream, Tokenizer } from '../types.js';
  */
 export class MissingTokenizer implements Tokenizer {
   readonly vocabSize = 0;
-  readonly idLimit = 0;
   readonly #directory: string;
   readonly #files: readonly string[];
 

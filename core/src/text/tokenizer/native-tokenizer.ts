@@ -7,7 +7,7 @@ import { wellFormed } from '../utf8.js';
 /** A tokenizer.json in the tokenizers library. */
 export class NativeTokenizer implements Tokenizer {
   readonly vocabSize: number;
-  readonly idLimit: number;
+  readonly #limit: number;
   readonly #library: Library;
   readonly #decoder: Decoder | null;
   readonly #options: NativeTokenizerOptions;
@@ -17,7 +17,7 @@ export class NativeTokenizer implements Tokenizer {
     this.#options = options;
     this.#decoder = library.getDecoder();
     this.vocabSize = library.getVocabSize(true);
-    this.idLimit = Math.max(options.idLimit, options.rows ?? 0);
+    this.#limit = Math.max(this.vocabSize, options.addedLimit, options.rows ?? 0);
   }
 
   async encode(text: string, options: { special: boolean }): Promise<number[]> {
@@ -29,8 +29,8 @@ export class NativeTokenizer implements Tokenizer {
     } catch (error) {
       throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: (error as Error).message }, { cause: error });
     }
-    if (rows !== null)
-      for (const id of ids) if (id >= rows) throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: rows });
+    const limit = rows ?? MOST_IDS;
+    for (const id of ids) if (id >= limit) throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: limit });
     return ids;
   }
 
@@ -45,7 +45,10 @@ export class NativeTokenizer implements Tokenizer {
     return new IncrementalDecoder(
       {
         bytes,
-        tokenOf: (id) => this.tokenOf(id),
+        tokenOf: (id) => {
+          this.#checkId(id);
+          return this.tokenOf(id);
+        },
         isSpecial: (token) => special.has(token),
         join: (tokens) =>
           decoder === null ? tokens.join(' ') : tokens.length === 0 ? '' : decoder.decode([...tokens]),
@@ -55,26 +58,29 @@ export class NativeTokenizer implements Tokenizer {
   }
 
   tokenOf(id: number): string | null {
-    this.#checkId(id);
-    return this.#library.idToToken(id);
+    return isId(id) ? this.#library.idToToken(id) : null;
   }
 
   idOf(token: string): number | null {
     return this.#library.tokenToId(wellFormed(token));
   }
 
+  /** Ids may have no token: a model's embedding often has more rows than its tokenizer has tokens. */
   #checkId(id: number): void {
-    if (!Number.isSafeInteger(id) || id < 0 || id >= this.idLimit) {
-      throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: this.idLimit });
-    }
+    if (isId(id) && (id < this.#limit || this.#library.idToToken(id) !== null)) return;
+    throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: this.#limit });
   }
 }
+
+/** Ids are signed 32-bit integers to the model; the library would wrap what is larger or negative. */
+const MOST_IDS = 2 ** 31;
+const isId = (id: number): boolean => Number.isSafeInteger(id) && id >= 0 && id < MOST_IDS;
 
 export interface NativeTokenizerOptions {
   /** Path of tokenizer.json, for messages. */
   readonly file: string;
-  /** One more than the largest id of a token. */
-  readonly idLimit: number;
+  /** One more than the largest id of an added token. */
+  readonly addedLimit: number;
   /** Rows of the model's embedding: no text may encode to an id beyond them; null: not known. */
   readonly rows: number | null;
   readonly special: ReadonlySet<string>;

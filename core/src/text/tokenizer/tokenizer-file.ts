@@ -1,14 +1,15 @@
 import { isObject, type RawConfig } from '../../plan/config-source.js';
 import { charsmapFault } from './charsmap.js';
 import { isKnownPattern } from './known-patterns.js';
+import { outline } from './outline.js';
 
 /** What is wrong with a tokenizer.json: `model.dropout is 0.1: …`. */
 export class TokenizerFault extends Error {}
 
 /** What there is to know of a tokenizer.json before the library gets it. */
 export interface TokenizerFacts {
-  /** One more than the largest id of a token. */
-  readonly idLimit: number;
+  /** One more than the largest id of an added token. */
+  readonly addedLimit: number;
   /** Contents of the added tokens, and of those that are special. */
   readonly added: ReadonlySet<string>;
   readonly special: ReadonlySet<string>;
@@ -48,7 +49,7 @@ export const checkTokenizer = (text: string): TokenizerFacts => {
   }
   for (const pattern of patterns) doubts.add(`the pattern ${pattern}`);
   return {
-    idLimit: Math.max(vocabularyLimit(model['vocab']), ...added.map((token) => token.id + 1), 0),
+    addedLimit: Math.max(0, ...added.map((token) => token.id + 1)),
     added: new Set(added.map((token) => token.content)),
     special: new Set(added.filter((token) => token.special).map((token) => token.content)),
     bytes: byteTokens(file['decoder']),
@@ -60,7 +61,7 @@ export const checkTokenizer = (text: string): TokenizerFacts => {
 const parsed = (text: string): RawConfig => {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(outline(text));
   } catch (error) {
     throw new TokenizerFault((error as Error).message, { cause: error });
   }
@@ -102,16 +103,6 @@ const isTokenId = (value: unknown): value is number =>
 
 /** Ids are signed 32-bit integers to the model. */
 const MOST_IDS = 2 ** 31;
-
-const vocabularyLimit = (vocab: unknown): number => {
-  if (Array.isArray(vocab)) return vocab.length;
-  let limit = 0;
-  for (const [token, id] of Object.entries(vocab as RawConfig)) {
-    if (!isTokenId(id)) throw new TokenizerFault(`the id of "${token}" in "model.vocab" is ${JSON.stringify(id)}`);
-    if (id >= limit) limit = id + 1;
-  }
-  return limit;
-};
 
 interface PartAt {
   readonly part: RawConfig;

@@ -28,20 +28,27 @@ const LENGTHS = [40, 2000];
 
 const text = readFileSync(process.argv[2] ?? '', 'utf8');
 const { patterns } = checkTokenizer(text);
-const tokenizer = Tokenizer.fromString(text);
-tokenizer.disableTruncation();
-tokenizer.disablePadding();
-for (const unit of new Set([...UNITS, ...patterns.join('')])) {
-  for (const length of LENGTHS) {
-    for (const end of ['', '\u0001', 'b']) {
-      // An error is an answer as well, which encoding in the main process will give; only the end of the process is not.
-      await tokenizer.encode(unit.repeat(length) + end, null, { addSpecialTokens: true }).catch(() => null);
+
+/** An error is an answer as well, which the main process will get too; only the end of the process is none. */
+const unlessRefused = async (action: () => unknown): Promise<void> => {
+  try {
+    await action();
+  } catch {
+    return; // as said above
+  }
+};
+
+await unlessRefused(async () => {
+  const tokenizer = Tokenizer.fromString(text);
+  tokenizer.disableTruncation();
+  tokenizer.disablePadding();
+  for (const unit of new Set([...UNITS, ...patterns.join('')])) {
+    for (const length of LENGTHS) {
+      for (const end of ['', '\u0001', 'b']) {
+        await unlessRefused(() => tokenizer.encode(unit.repeat(length) + end, null, { addSpecialTokens: true }));
+      }
     }
   }
-}
-await tokenizer
-  .decode(
-    Array.from({ length: 300 }, (_, id) => id),
-    false,
-  )
-  .catch(() => ''); // as above
+  const ids = Array.from({ length: 300 }, (_, id) => id);
+  await unlessRefused(() => tokenizer.decode(ids, false));
+});
