@@ -5,6 +5,7 @@ import { discover } from './discover.js';
 import { coreVersion } from './host-core.js';
 import { load } from './load.js';
 import { modelTypeOf, unknownType, type NamedType } from './resolve.js';
+import { schemaCheck } from './schema-problem.js';
 import type {
   BrokenPlugin,
   Conflict,
@@ -23,10 +24,10 @@ import { validate } from './validate.js';
  */
 export const createRegistry = (options: RegistryOptions): Registry => {
   const { candidates, project } = discover(options);
-  const version = coreVersion();
+  const against = { coreVersion: coreVersion(), checkManifest: schemaCheck('plugin-manifest') };
   const found: FoundPlugin[] = [];
   const broken: BrokenPlugin[] = [];
-  for (const validated of candidates.map((candidate) => validate(candidate, version))) {
+  for (const validated of candidates.map((candidate) => validate(candidate, against))) {
     if (validated === null) continue;
     if ('broken' in validated) {
       broken.push(validated.broken);

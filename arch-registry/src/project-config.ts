@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { KvadError } from '@kvad/core';
-import { schema, type KvadConfig } from '@kvad/schemas';
-import { schemaProblem } from './schema-problem.js';
+import type { KvadConfig } from '@kvad/schemas';
+import { schemaCheck } from './schema-problem.js';
 
 export const PROJECT_CONFIG = 'kvad.config.json';
 
@@ -18,7 +18,7 @@ export const findProjectConfig = (workingDirectory: string): ProjectConfig | nul
   if (folder === undefined) return null;
   const file = path.join(folder, PROJECT_CONFIG);
   const config = parse(file);
-  const problem = schemaProblem(schema('kvad-config'), config);
+  const problem = schemaCheck('kvad-config')(config);
   if (problem !== null) throw new KvadError('KVAD_E_PROJECT_CONFIG', { file, reason: problem });
   return { file, config: config as KvadConfig };
 };

@@ -1,12 +1,18 @@
-import type { JSONSchema } from '@kvad/schemas';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { schemaCompiler } from '@kvad/core';
+import { schema } from '@kvad/schemas';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /** The first thing that a JSON Schema finds wrong with a value, as a sentence; null: nothing. */
-export const schemaProblem = (schema: JSONSchema, value: unknown): string | null => {
-  const validate = new Ajv2020({ strict: true }).compile(schema);
-  if (validate(value)) return null;
-  const [error] = validate.errors ?? [];
-  return error === undefined ? 'it does not fit its schema' : sentence(error);
+export type SchemaCheck = (value: unknown) => string | null;
+
+/** The check of one of the schemas of @kvad/schemas. */
+export const schemaCheck = (name: string): SchemaCheck => {
+  const validate = schemaCompiler().compile(schema(name));
+  return (value) => {
+    if (validate(value)) return null;
+    const [error] = validate.errors ?? [];
+    return error === undefined ? 'it does not fit its schema' : sentence(error);
+  };
 };
 
 const sentence = ({ keyword, params, instancePath, message }: ErrorObject): string => {

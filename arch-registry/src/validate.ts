@@ -2,14 +2,21 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isKvadError, KvadError } from '@kvad/core';
 import { PLUGIN_API_VERSION, type Axis } from '@kvad/core/plugin';
-import { schema, type PluginManifest } from '@kvad/schemas';
+import type { PluginManifest } from '@kvad/schemas';
 import { satisfies, validRange } from 'semver';
 import type { Candidate } from './discover.js';
 import { AXES, PART_LISTS } from './part-lists.js';
-import { schemaProblem } from './schema-problem.js';
+import type { SchemaCheck } from './schema-problem.js';
 import type { BrokenPlugin, Claims, FoundPlugin } from './types.js';
 
 export type Validated = { readonly found: FoundPlugin } | { readonly broken: BrokenPlugin };
+
+/** What package.json files are held against. */
+export interface Against {
+  /** Version of the @kvad/core that plugins get. */
+  readonly coreVersion: string;
+  readonly checkManifest: SchemaCheck;
+}
 
 const NO_CLAIMS: Claims = { modelTypes: [], parts: {} };
 
@@ -17,10 +24,8 @@ const NO_CLAIMS: Claims = { modelTypes: [], parts: {} };
  * Reads a candidate's package.json and checks all that can be checked without running its code: the manifest's schema,
  * the version of the interface, the range of @kvad/core, and that entry and schemas are there, inside of the package.
  * Returns null for a package that is no plugin and that nobody named; throws KVAD_E_PLUGIN_NO_MANIFEST if somebody did.
- *
- * @param coreVersion version of the @kvad/core that plugins get
  */
-export const validate = (candidate: Candidate, coreVersion: string): Validated | null => {
+export const validate = (candidate: Candidate, { coreVersion, checkManifest }: Against): Validated | null => {
   const { directory, origin, because } = candidate;
   let name = path.basename(directory);
   let claims = NO_CLAIMS;
@@ -31,7 +36,7 @@ export const validate = (candidate: Candidate, coreVersion: string): Validated |
       return null;
     }
     name = stringOf(description, 'name', directory);
-    const manifest = manifestOf(description, directory);
+    const manifest = manifestOf(description, directory, checkManifest);
     claims = claimsOf(manifest);
     checkVersions(name, manifest, description, coreVersion);
     const entry = insidePath(name, directory, 'entry', manifest.entry, 'file');
@@ -65,9 +70,13 @@ const stringOf = (description: Readonly<Record<string, unknown>>, key: string, d
   throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: `"${key}" must be a string` });
 };
 
-const manifestOf = (description: Readonly<Record<string, unknown>>, directory: string): PluginManifest => {
+const manifestOf = (
+  description: Readonly<Record<string, unknown>>,
+  directory: string,
+  check: SchemaCheck,
+): PluginManifest => {
   const manifest = description['kvad'];
-  const problem = schemaProblem(schema('plugin-manifest'), manifest);
+  const problem = check(manifest);
   if (problem === null) return manifest as PluginManifest;
   const file = path.join(directory, 'package.json');
   throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: `in its "kvad" field ${problem}` });

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { schema as sharedSchema, type JSONSchema } from '@kvad/schemas';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject, type RawConfig } from './config-source.js';
+import { schemaCompiler } from './schema-compiler.js';
 
 /** One complaint of a JSON Schema about a config. */
 export interface SchemaProblem {
@@ -29,7 +30,7 @@ export class ConfigSchema {
 
   constructor(schema: JSONSchema) {
     this.#schema = schema;
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, useDefaults: true, allErrors: true, verbose: true });
+    const ajv = schemaCompiler({ useDefaults: true, allErrors: true, verbose: true });
     for (const name of SHARED) {
       const shared = withFullReferences(sharedSchema(name));
       ajv.addSchema(shared);

@@ -1,6 +1,6 @@
 import { schema, type ModelPlan } from '@kvad/schemas';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject } from './config-source.js';
+import { schemaCompiler } from './schema-compiler.js';
 
 /** Why a plan is not one; `path` is dotted: `layers.3.ops.0.options.window`. */
 export interface PlanProblem {
@@ -25,8 +25,7 @@ const notJson = (value: unknown, path: string): PlanProblem | null => {
 };
 
 const schemaProblem = (plan: unknown): PlanProblem | null => {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-  const validate = ajv.compile(schema('model-plan'));
+  const validate = schemaCompiler().compile(schema('model-plan'));
   if (validate(plan)) return null;
   const error = validate.errors?.[0];
   const detail = error === undefined ? '' : ` ${JSON.stringify(error.params)}`;
