@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadOptions } from '../../../cli/dist/commands/load-options.js';
-import { BUNDLED_MODEL, modelFolder } from '../../../cli/dist/commands/model-folder.js';
+import { BUNDLED_MODEL, modelFolder } from '../../../cli/dist/model-folder.js';
 import { readTokenFile } from '../../../cli/dist/commands/token-file.js';
 import { readInput, readJsonInput } from '../../../cli/dist/io/read-input.js';
 import { fakeIo } from './fake-io.js';
