@@ -24,7 +24,8 @@ export interface RopeAngles {
   readonly dims: number;
 }
 
-export interface RopeOptions {
+/** Which columns of a row turn, and how they pair. */
+export interface RopeRotation {
   readonly heads: number;
   readonly headDim: number;
   /** First rotated column within a head: 0, or `headDim - dims` where the last ones rotate. */
@@ -82,7 +83,7 @@ export interface Ops {
   readonly name: string;
 
   // --- memory ---------------------------------------------------------------------------------
-  /** Scratch for activations, contents undefined. Freed by `release` of a mark taken before it. */
+  /** Scratch for activations, contents undefined. Freed by `release` of a mark taken before it, as `upload` is. */
   tensor(rows: number, cols: number, dtype?: 'f32' | 'i32'): Tensor;
   mark(): number;
   release(mark: number): void;
@@ -92,7 +93,10 @@ export interface Ops {
   rows(x: Tensor, start: number, count: number): Tensor;
   /** A tensor with these values (copied). */
   upload(data: Float32Array | Int32Array, rows: number, cols: number): Tensor;
-  /** The values of `x`, row-major, after all calls so far. A copy where rows are not adjacent; see `write`. */
+  /**
+   * The values of `x`, row-major, after all calls so far. Good until the next call: what is needed longer is copied.
+   * Changing them need not change `x`; see `write`.
+   */
   host(x: Tensor): Float32Array | Int32Array;
   /** Sets all values of `x`. */
   write(x: Tensor, data: Float32Array | Int32Array): void;
@@ -114,9 +118,12 @@ export interface Ops {
   snapshot(state: State): StateSnapshot;
   restore(state: State, snapshot: StateSnapshot): void;
   freeState(state: State): void;
-  /** Writes the rows `[start, start + length)` of `x` at the state's rows from `position` on; growing kinds. */
+  /**
+   * Writes the rows `[start, start + length)` of `x` at the state's rows from `position` on, at most its length; rows
+   * behind them are forgotten. Growing kinds.
+   */
   append(state: State, x: Tensor, start: number, length: number, position: number): void;
-  /** The state as a tensor `[length, width]` over the same memory, for parts that compute on the host. */
+  /** The state as a tensor `[length, width]` over the same memory, until it grows or is restored. */
   stateTensor(state: State): Tensor;
 
   // --- arithmetic -----------------------------------------------------------------------------
@@ -132,26 +139,32 @@ export interface Ops {
   activate(x: Tensor, out: Tensor, f: ActivationName): void;
   /** `out = f(gate) * x`. In place on either. */
   gated(gate: Tensor, x: Tensor, out: Tensor, f: ActivationName): void;
-  /** xIELU: see `kernels/reference/activations.ts`. In place. */
+  /**
+   * `out = x > 0 ? alphaP x² + beta x : alphaN (exp(min(x, eps)) - 1 - x) + beta x`, the alphas as they act (softplus
+   * applied to what is stored). In place.
+   */
   xielu(x: Tensor, out: Tensor, options: { alphaP: number; alphaN: number; beta: number; eps: number }): void;
-  /** `out = keep * out + scale * x`. */
+  /** `out = keep * out + scale * x`; with `keep` 0 what `out` held does not count. */
   add(x: Tensor, out: Tensor, options: { keep: number; scale: number }): void;
   /** `out = x * y`, elementwise. In place. */
   multiply(x: Tensor, y: Tensor, out: Tensor): void;
   /** `out[r, g*size + j] = x[r, g*size + j] * factors[r, g]`: one factor a group. In place on x. */
   scaleGroups(x: Tensor, factors: Tensor, out: Tensor, options: { size: number }): void;
-  /** `out = x * vector` (a row's columns), plus `bias` where given. In place. */
+  /** `out[r, c] = x[r, c] * scale[c] + bias[c]`, both `[cols]`, null: 1 and 0. In place. */
   affine(x: Tensor, out: Tensor, options: { scale: Vector | null; bias: Vector | null }): void;
   /** `out = scale * x`. In place. */
   scale(x: Tensor, out: Tensor, scale: number): void;
-  /** `out = min(max(x, -limit), limit)`; `low` null: no lower bound. In place. */
+  /** `out = min(max(x, low), high)`; null: no bound on that side. In place. */
   clamp(x: Tensor, out: Tensor, options: { low: number | null; high: number | null }): void;
   /** `out = cap * tanh(x / cap)`. In place. */
   softcap(x: Tensor, out: Tensor, cap: number): void;
   copy(x: Tensor, out: Tensor): void;
   /** Turns the heads of `x` `[rows, heads * headDim]` by this call's angles, in place. */
-  rope(x: Tensor, angles: RopeAngles, options: RopeOptions): void;
-  /** Causal softmax attention. q `[rows, heads * key_dim]`, out `[rows, heads * value_dim]`. */
+  rope(x: Tensor, angles: RopeAngles, rotation: RopeRotation): void;
+  /**
+   * Causal softmax attention; this call's keys and values have been appended. q `[rows, heads * key_dim]`, out
+   * `[rows, heads * value_dim]`; rows outside of all segments keep what `out` held.
+   */
   attend(q: Tensor, out: Tensor, options: AttendOptions): void;
 
   /** Frees what the ops own. Handles are dead afterwards. */

@@ -24,11 +24,14 @@ const lengthKey = (plan: RopeTablePlan, length: number): number => {
   return 0;
 };
 
-const requireSound = (id: string, plan: RopeTablePlan, { inverse }: Frequencies): void => {
+const requireColumns = (id: string, plan: RopeTablePlan): void => {
   if (plan.dims % 2 !== 0) throw new Error(`rope table ${id}: dims ${plan.dims} is odd`);
   if (plan.type === 'proportional' && (plan.rotated % 2 !== 0 || plan.rotated > plan.dims)) {
     throw new Error(`rope table ${id}: rotated ${plan.rotated} is odd or more than dims ${plan.dims}`);
   }
+};
+
+const requireFinite = (id: string, { inverse }: Frequencies): void => {
   const broken = inverse.findIndex((frequency) => !Number.isFinite(frequency));
   if (broken >= 0) throw new Error(`rope table ${id}: frequency ${broken} is ${inverse[broken]}`);
 };
@@ -41,7 +44,10 @@ export class RopeTables {
 
   constructor(plans: Readonly<Record<string, RopeTablePlan>>) {
     this.#plans = plans;
-    for (const [id, plan] of Object.entries(plans)) requireSound(id, plan, this.#at(id, plan, 0));
+    for (const [id, plan] of Object.entries(plans)) {
+      requireColumns(id, plan);
+      requireFinite(id, this.#at(id, plan, 0));
+    }
   }
 
   /**

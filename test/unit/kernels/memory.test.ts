@@ -122,6 +122,11 @@ describe('views', () => {
     expect(() => ops[op](x, start, count)).toThrow('does not lie within');
   });
 
+  it('of nothing is a tensor too, even the first one', () => {
+    const ops = newOps();
+    expect(ops.host(ops.tensor(0, 3))).toEqual(new Float32Array(0));
+  });
+
   it('may be empty', () => {
     const ops = newOps();
     expect(ops.host(ops.rows(ops.tensor(3, 4), 3, 0))).toEqual(new Float32Array(0));

@@ -1,11 +1,6 @@
-import type { JSONSchema, NormPlan } from '@kvad/schemas';
+import type { JSONSchema } from '@kvad/schemas';
 import { definePart } from '../../plan/plugin.js';
-import type { Norm, Part, PartContext, WeightSlot } from '../parts.js';
-
-/** What every norm part is given: the plan's norm, and the columns that are normalised together. */
-export interface NormPartOptions extends Pick<NormPlan, 'eps' | 'offset' | 'weight' | 'bias'> {
-  readonly size: number;
-}
+import type { Norm, NormPartOptions, Part, PartContext, WeightSlot } from '../parts.js';
 
 const optionsSchema = (bias: JSONSchema): JSONSchema => ({
   type: 'object',

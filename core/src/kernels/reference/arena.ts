@@ -30,11 +30,11 @@ export class Arena {
     const top = this.#taken.at(-1);
     let chunk = top?.chunk ?? 0;
     let offset = top?.end ?? 0;
-    if (offset + elements > (this.#chunks[chunk]?.size ?? 0)) {
+    if (offset + elements > this.#room(chunk)) {
       // Nothing alive lies above the top: a chunk there that is too small may be replaced.
       if (offset > 0) chunk++;
       offset = 0;
-      if ((this.#chunks[chunk]?.size ?? 0) < elements) {
+      if (elements > this.#room(chunk)) {
         const size = Math.max(elements, SMALLEST_CHUNK << Math.min(chunk, 6));
         this.#chunks[chunk] = { ...newMemory(size), size };
       }
@@ -44,6 +44,11 @@ export class Arena {
     const allocation: Allocation = { live: true, chunk, end: offset + elements };
     this.#taken.push(allocation);
     return { f32, i32, offset, lifetime: allocation };
+  }
+
+  /** Elements of a chunk; less than none where there is no chunk yet. */
+  #room(chunk: number): number {
+    return this.#chunks[chunk]?.size ?? -1;
   }
 
   mark(): number {
