@@ -27,7 +27,7 @@ export const duplicateKey = (text: string): string | null => {
 };
 
 /** Stands for an array, which has no keys. */
-const NO_KEYS: Set<string> = new Set();
+const NO_KEYS = new Set<string>();
 
 /** Index after the closing quote of the string that opens at `start`. */
 const endOfString = (text: string, start: number): number => {

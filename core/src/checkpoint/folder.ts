@@ -39,6 +39,9 @@ export interface WeightFiles {
   readonly unread: readonly string[];
 }
 
+/** Safetensors files that hold something else: adapters, and the reference that `kvad arch verify` reads. */
+const NO_WEIGHTS = /^(adapter_|reference\.safetensors$)/;
+
 const SHARD = /^(.*)-(\d+)-of-(\d+)\.safetensors$/;
 
 /**
@@ -48,7 +51,7 @@ const SHARD = /^(.*)-(\d+)-of-(\d+)\.safetensors$/;
  */
 export const chooseWeightFiles = (directory: string): WeightFiles => {
   const names = listFolder(directory);
-  const candidates = names.filter((name) => name.endsWith('.safetensors') && !name.startsWith('adapter_'));
+  const candidates = names.filter((name) => name.endsWith('.safetensors') && !NO_WEIGHTS.test(name));
   if (names.includes(INDEX_NAME)) return { index: INDEX_NAME, files: [], unread: candidates };
   if (candidates.includes('model.safetensors')) {
     const files = ['model.safetensors'];

@@ -3,6 +3,7 @@ import type { StoredTensor } from './checkpoint.js';
 import { refuseForeignFile } from './diagnose-file.js';
 import { DTYPE_NAMES, dtypeFacts } from './dtypes.js';
 import { duplicateKey } from './duplicate-keys.js';
+import { excerpt } from './excerpt.js';
 import type { ByteSource } from './read.js';
 import { elementCount } from './shape.js';
 
@@ -92,12 +93,6 @@ const ENTRY_KEYS = ['dtype', 'shape', 'data_offsets'];
 
 const isSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && (size as number) >= 0);
-
-/** A value of the header as a message shows it: shapes of hostile files can be long. */
-const excerpt = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'undefined';
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-};
 
 const readEntry = (name: string, entry: unknown, file: string, dataStart: number): StoredTensor => {
   const refuse = (reason: string): never => {

@@ -18,7 +18,7 @@ const SCHEMES: readonly Scheme[] = [
   { name: 'bitsandbytes 8-bit', matches: (has) => has('.SCB') },
   { name: 'compressed-tensors', matches: (has) => has('.weight_packed') },
   { name: 'MLX', matches: (has) => has('.scales') && has('.biases') },
-  { name: 'compressed-tensors, FP8 or BitNet', matches: (has) => has('.weight_scale') },
+  { name: 'compressed-tensors, FP8 or ternary weights', matches: (has) => has('.weight_scale') },
 ];
 
 /** The quantisation scheme of a checkpoint, by its tensors; null if none is recognised. */

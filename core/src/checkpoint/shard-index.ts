@@ -1,5 +1,6 @@
 import { KvadError } from '../errors/kvad-error.js';
 import { duplicateKey } from './duplicate-keys.js';
+import { excerpt } from './excerpt.js';
 import type { ByteSource } from './read.js';
 
 /** `model.safetensors.index.json`: which file holds which tensor. */
@@ -40,7 +41,7 @@ export const readShardIndex = (source: ByteSource): ShardIndex => {
   if (entries.length === 0) return refuse('it has no "weight_map" with tensors');
   for (const [tensor, shard] of entries) {
     const problem = problemOfName(shard);
-    if (problem !== null) return refuse(`it puts tensor "${tensor}" into ${JSON.stringify(shard)}, ${problem}`);
+    if (problem !== null) return refuse(`it puts tensor "${tensor}" into ${excerpt(shard)}, ${problem}`);
   }
   const totalSize = asObject(metadata)?.['total_size'];
   return {

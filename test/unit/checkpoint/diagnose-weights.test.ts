@@ -170,7 +170,7 @@ const CASES: readonly Case[] = [
         }),
       ],
       [
-        'compressed-tensors, FP8 or BitNet',
+        'compressed-tensors, FP8 or ternary weights',
         (name) => ({ [`${name}.weight`]: zeros('U8', [1, 4], 4), [`${name}.weight_scale`]: f32([1]) }),
       ],
     ] as [string, (name: string) => Tensors][]
