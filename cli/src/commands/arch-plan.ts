@@ -4,16 +4,16 @@ import type { ConfigAudit } from '@kvad/core';
 import type { AuditedPlan } from '@kvad/schemas';
 import { writeJson, writeLine } from '../io/io.js';
 import { textTable } from '../io/text-table.js';
+import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { lenientWarnings, planFile } from './planned-model.js';
-import { modelFolder } from './model-folder.js';
+import { modelFolder } from '../model-folder.js';
 import { openRegistry } from './open-registry.js';
-import { warn } from './open-model.js';
 import { planSummary } from './plan-summary.js';
 
 /** `kvad arch plan MODEL`: from config.json alone, so a bare one will do. */
 export const archPlan: Action<'arch plan'> = async (io, { args, options }) => {
-  const registry = await openRegistry(io, options.plugin);
+  const registry = openRegistry(io, options.plugin);
   const { plan, audit } = await planFile(registry, configFile(args.model, io.cwd), { lenient: options.lenient });
   const warnings = lenientWarnings(audit);
   for (const warning of warnings) await warn(io, warning);

@@ -10,7 +10,7 @@ import { kindsOfAxis, planDefaults } from './planned-model.js';
 
 /** `kvad arch show TYPE`: what a family says of itself. */
 export const archShow: Action<'arch show'> = async (io, { args, options }) => {
-  const registry = await openRegistry(io, options.plugin);
+  const registry = openRegistry(io, options.plugin);
   const shown = describe(await registry.family(args.type));
   if (options.json) await writeJson(io.stdout, shown);
   else await writeLine(io.stdout, page(shown));

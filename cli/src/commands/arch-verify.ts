@@ -12,7 +12,7 @@ import { loadOptions } from './load-options.js';
 /** `kvad arch verify DIR…`: one folder that fails or is refused does not stop the others. */
 export const archVerify: Action<'arch verify'> = async (io, { args, options }) => {
   const load = { ...loadOptions(io, options), quant: 'f32', kvCacheDtype: 'f32' } as const;
-  const engine = createEngine({ plugins: options.plugin, workingDirectory: io.cwd });
+  const engine = createEngine({ plugins: options.plugin, workingDirectory: io.cwd, env: io.env });
   try {
     const results: VerifyResult[] = [];
     for (const folder of args.folders) {

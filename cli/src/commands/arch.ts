@@ -1,26 +1,28 @@
-import type { BrokenPlugin, FoundPlugin, Registry } from '@kvad/arch-registry';
-import type { ArchFamily, CliArch } from '@kvad/schemas';
+import type { BrokenPlugin, Conflict, FoundPlugin, Registry } from '@kvad/arch-registry';
+import type { ArchBroken, ArchFamily, CliArch } from '@kvad/schemas';
 import { isKvadError } from '@kvad/core';
 import { writeJson, writeLine } from '../io/io.js';
 import { textTable } from '../io/text-table.js';
+import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { openRegistry } from './open-registry.js';
-import { warn } from './open-model.js';
 import { kindsOfAxis, planDefaults } from './planned-model.js';
 
 /** `kvad arch`: each plugin is imported, since only its families can say what they are made of. */
 export const arch: Action<'arch'> = async (io, { options }) => {
-  const registry = await openRegistry(io, options.plugin);
+  const registry = openRegistry(io, options.plugin);
   const { families, failed } = await listFamilies(registry);
-  const broken = [...registry.broken, ...failed];
+  const broken = [...registry.broken.map(brokenObject), ...failed];
   for (const { name, because, reason } of broken) await warn(io, `plugin ${name} (${because}) is left out: ${reason}`);
+  for (const { error } of registry.conflicts) await warn(io, `${error.message}; ${error.hint}`);
   if (options.json) {
     const plugins = registry.plugins.map(pluginObject);
     await writeJson(io.stdout, {
       object: 'kvad.arch',
       families,
       plugins,
-      broken: broken.map(brokenObject),
+      broken,
+      conflicts: registry.conflicts.map(conflictObject),
     } satisfies CliArch);
   } else {
     await writeLine(io.stdout, familyTable(families));
@@ -30,9 +32,9 @@ export const arch: Action<'arch'> = async (io, { options }) => {
 };
 
 /** A plugin that cannot be imported costs its own families only. */
-const listFamilies = async (registry: Registry): Promise<{ families: ArchFamily[]; failed: BrokenPlugin[] }> => {
+const listFamilies = async (registry: Registry): Promise<{ families: ArchFamily[]; failed: ArchBroken[] }> => {
   const families: ArchFamily[] = [];
-  const failed = new Map<string, BrokenPlugin>();
+  const failed = new Map<string, ArchBroken>();
   for (const [modelType, found] of registry.modelTypes) {
     try {
       families.push(await familyObject(registry, modelType));
@@ -71,12 +73,18 @@ const pluginObject = (plugin: FoundPlugin): CliArch['plugins'][number] => ({
   parts: Object.fromEntries(Object.entries(plugin.parts).map(([axis, kinds]) => [axis, [...kinds]])),
 });
 
-const brokenObject = ({ name, origin, because, code, reason }: BrokenPlugin): CliArch['broken'][number] => ({
+const brokenObject = ({ name, origin, because, code, reason }: BrokenPlugin): ArchBroken => ({
   name,
   origin,
   because,
   code,
   reason,
+});
+
+const conflictObject = ({ claim, plugins, error }: Conflict): CliArch['conflicts'][number] => ({
+  claim,
+  plugins: [...plugins],
+  decide: error.hint,
 });
 
 const familyTable = (families: readonly ArchFamily[]): string =>

@@ -2,8 +2,10 @@ import {
   bindWeights,
   checkModelFolder,
   createReferenceOps,
+  gatherParts,
   loadText,
   openCheckpoint,
+  PartRegistry,
   plannedStates,
   planSlots,
   refuseBadWeights,
@@ -14,21 +16,20 @@ import {
 } from '@kvad/core';
 import type { CliInfo } from '@kvad/schemas';
 import { writeJson, writeLine } from '../io/io.js';
+import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { infoPage } from './info-page.js';
-import { modelFolder } from './model-folder.js';
+import { modelFolder } from '../model-folder.js';
 import { stateSize, weightSize } from './model-size.js';
 import { openRegistry } from './open-registry.js';
-import { warn } from './open-model.js';
 import { lenientWarnings, planFile, type PlannedFile } from './planned-model.js';
-import { partsOfPlan } from './plan-parts.js';
 
 /** `kvad info [MODEL]`: config, headers and text files; no weight is read. */
 export const info: Action<'info'> = async (io, { args, options }) => {
   const folder = modelFolder(args.model ?? options.model, io.cwd);
-  const registry = await openRegistry(io, options.plugin);
+  const registry = openRegistry(io, options.plugin);
   const planned = await planFile(registry, checkModelFolder(folder), { lenient: options.lenient });
-  const parts = await partsOfPlan(registry, planned.plan);
+  const parts = await gatherParts(planned.plan, registry, (plugins) => PartRegistry.of(plugins));
   const text = await loadText(folder);
   const warnings = [...lenientWarnings(planned.audit), ...text.warnings];
 

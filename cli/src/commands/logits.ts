@@ -24,7 +24,7 @@ export const logits: Action<'logits'> = async (io, { args, options }) => {
   const load = loadOptions(io, { ...options, batchSize, kvCacheDtype: options.kvCacheDtype ?? 'f32' });
   const choice = { model: args.model, plugins: options.plugin, load };
 
-  return withModel(io, choice, async (model) => {
+  await withModel(io, choice, async (model) => {
     const started = performance.now();
     const file = path.resolve(io.cwd, out);
     await writeLogits(io, model, ids, batchSize, file);
@@ -48,8 +48,8 @@ export const logits: Action<'logits'> = async (io, { args, options }) => {
       const shape = `${ids.length} x ${facts.plan.vocabSize}`;
       await writeLine(io.stderr, `wrote ${shape} logits to ${out} in ${formatSeconds(elapsed)}`);
     }
-    return 0;
   });
+  return 0;
 };
 
 /** Chunk by chunk, so that memory holds the logits of one chunk only. */

@@ -1,7 +1,7 @@
 import type { LoadedModel, LoadOptions } from '@kvad/core';
 import { createEngine } from '../index.js';
-import { colorsFor } from '../io/colors.js';
-import { writeLine, type Io } from '../io/io.js';
+import type { Io } from '../io/io.js';
+import { warn } from '../io/warn.js';
 import { interruptible } from './interruptible.js';
 
 /** What `withModel` needs to load one. */
@@ -12,20 +12,17 @@ export interface ModelChoice {
 }
 
 /** Loads a model, prints its warnings on stderr, gives it to `use`, and closes it whatever happens. */
-export const withModel = async <T>(
+export const withModel = async (
   io: Io,
   choice: ModelChoice,
-  use: (model: LoadedModel) => Promise<T>,
-): Promise<T> => {
-  const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd });
+  use: (model: LoadedModel) => Promise<void>,
+): Promise<void> => {
+  const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd, env: io.env });
   try {
     const model = await interruptible(io.interrupt, engine.load(choice.model, choice.load));
     for (const warning of model.facts.warnings) await warn(io, warning);
-    return await use(model);
+    await use(model);
   } finally {
     await engine.close();
   }
 };
-
-export const warn = (io: Io, warning: string): Promise<void> =>
-  writeLine(io.stderr, `${colorsFor(io, io.stderr).yellow('warning:')} ${warning}`);

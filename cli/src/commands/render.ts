@@ -2,10 +2,10 @@ import { KvadError, loadText, type ChatMessage, type TextOptions } from '@kvad/c
 import type { CliRender } from '@kvad/schemas';
 import { write, writeJson, type Io } from '../io/io.js';
 import { readInput, readJsonInput } from '../io/read-input.js';
+import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
-import { modelFolder } from './model-folder.js';
-import { warn } from './open-model.js';
+import { modelFolder } from '../model-folder.js';
 
 /** `kvad render [MODEL] --messages FILE`: the exact prompt, without opening the weights. */
 export const render: Action<'render'> = async (io, { args, options }) => {

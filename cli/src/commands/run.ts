@@ -23,7 +23,7 @@ export const run: Action<'run'> = async (io, { options }) => {
   refuseContradictions(options);
   const text = await promptText(io, options.prompt);
   const choice = { model: options.model ?? null, plugins: options.plugin, load: loadOptions(io, options) };
-  return withModel(io, choice, async (model) => {
+  await withModel(io, choice, async (model) => {
     const sampling = resolveSampling(samplingFlags(options), model.facts.text.sampling);
     const maxTokens = options.maxTokens ?? MAX_TOKENS;
     const report = options.json
@@ -35,8 +35,8 @@ export const run: Action<'run'> = async (io, { options }) => {
       { ...generateOptions(io, options), ...sampling, maxTokens },
       report,
     );
-    return 0;
   });
+  return 0;
 };
 
 const generate = async (

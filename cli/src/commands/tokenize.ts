@@ -3,10 +3,10 @@ import type { CliTokenize } from '@kvad/schemas';
 import { writeJson, writeLine } from '../io/io.js';
 import { readStdin } from '../io/read-input.js';
 import { textTable } from '../io/text-table.js';
+import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
-import { modelFolder } from './model-folder.js';
-import { warn } from './open-model.js';
+import { modelFolder } from '../model-folder.js';
 
 /** `kvad tokenize TEXT`: the ids of a raw prompt, without opening the weights. */
 export const tokenize: Action<'tokenize'> = async (io, { args, options }) => {

@@ -8,6 +8,17 @@ export interface CliArch {
   families: ArchFamily[];
   plugins: ArchPlugin[];
   broken: ArchBroken[];
+  /**
+   * model types and parts that several plugins claim: none of them is used
+   */
+  conflicts: {
+    claim: string;
+    plugins: string[];
+    /**
+     * what to write where
+     */
+    decide: string;
+  }[];
 }
 export interface ArchFamily {
   architecture: string;

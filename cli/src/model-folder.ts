@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { KvadError } from '@kvad/core';
 
 /** The model that ships with kvad. */
-export const BUNDLED_MODEL = fileURLToPath(new URL('../../model', import.meta.url));
+export const BUNDLED_MODEL = fileURLToPath(new URL('../model', import.meta.url));
 
 const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[\w.-]+(@[\w./-]+)?$/;
 
