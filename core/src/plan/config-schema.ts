@@ -4,6 +4,7 @@ import { schema as sharedSchema, type JSONSchema } from '@kvad/schemas';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject, type RawConfig } from './config-source.js';
 import { schemaCompiler } from './schema-compiler.js';
+import { shortJson } from './short-json.js';
 
 /** One complaint of a JSON Schema about a config. */
 export interface SchemaProblem {
@@ -143,10 +144,4 @@ const ruleOf = ({ keyword, params, schema, message }: ErrorObject): string => {
     default:
       return (message ?? `pass "${keyword}"`).replace(/^must /, '');
   }
-};
-
-/** JSON of a value in at most 60 characters. */
-export const shortJson = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 };

@@ -1,4 +1,5 @@
 import { schema, type ModelPlan } from '@kvad/schemas';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject } from './config-source.js';
 import { schemaCompiler } from './schema-compiler.js';
 
@@ -24,8 +25,12 @@ const notJson = (value: unknown, path: string): PlanProblem | null => {
   return null;
 };
 
+/** Compiled with the first plan; the schema ships with this package. */
+let planValidator: ValidateFunction | undefined;
+
 const schemaProblem = (plan: unknown): PlanProblem | null => {
-  const validate = schemaCompiler().compile(schema('model-plan'));
+  planValidator ??= schemaCompiler().compile(schema('model-plan'));
+  const validate = planValidator;
   if (validate(plan)) return null;
   const error = validate.errors?.[0];
   const detail = error === undefined ? '' : ` ${JSON.stringify(error.params)}`;

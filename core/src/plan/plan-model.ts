@@ -5,10 +5,11 @@ import { auditKeys } from './config-audit.js';
 import { quantizationOf } from './config-quantized.js';
 import { ConfigRecorder, join } from './config-recorder.js';
 import { isConfigRefusal } from './config-refusal.js';
-import { ConfigSchema, shortJson } from './config-schema.js';
+import { ConfigSchema } from './config-schema.js';
 import { isObject, type RawConfig } from './config-source.js';
 import type { Family, PlanDraft } from './family.js';
 import { planProblem } from './plan-check.js';
+import { shortJson } from './short-json.js';
 import { storedDtypeConflict } from './stored-dtype.js';
 import { textConfigOf, type TextConfig } from './text-config.js';
 import type { WeightRule } from './weight-rules.js';
@@ -23,6 +24,8 @@ export interface PlanModelRequest {
   readonly file: string;
   /** Folder of the family's JSON Schema. */
   readonly schemas: string;
+  /** The same schema, compiled before: for callers that plan many configs of one family. */
+  readonly schema?: ConfigSchema;
   /** Unknown keys stay in the audit as `refused` instead of being thrown. */
   readonly lenient?: boolean;
   /** Name of the plugin that brings the family, for messages about its mistakes. */
@@ -50,7 +53,7 @@ export const planModel = (request: PlanModelRequest): PlannedModel => {
   const text = asked(request, '', () => textConfigOf(raw, family.config));
   if (text.prefix !== '') refuseQuantized(text.raw, file);
 
-  const schema = asked(request, '', () => ConfigSchema.read(request.schemas, family.config.schema));
+  const schema = asked(request, '', () => request.schema ?? ConfigSchema.read(request.schemas, family.config.schema));
   const config = completed(request, schema, text);
   const recorder = new ConfigRecorder(file, config, text.raw, (key) => schema.declares(key));
   const { draft, rules } = asked(request, text.prefix, () => ({

@@ -1,5 +1,5 @@
 import { KvadError } from '../errors/kvad-error.js';
-import { shortJson } from './config-schema.js';
+import { shortJson } from './short-json.js';
 import { refuseConfig } from './config-refusal.js';
 import { isGiven, isObject, valueAt, type ConfigSource } from './config-source.js';
 

@@ -1,4 +1,4 @@
-import { shortJson } from './config-schema.js';
+import { shortJson } from './short-json.js';
 import { isGiven, type RawConfig } from './config-source.js';
 
 /**
