@@ -95,7 +95,7 @@ export interface LayerPlan {
   ops: OpPlan[];
 }
 /**
- * One mixer or FFN of a layer: x = keep * from + scale * after(op(before(from))).
+ * One mixer or FFN of a layer: x = sum(keep * x + scale * after(op(before(x)))), unless `from` says otherwise. A norm that is absent is the identity.
  */
 export interface OpPlan {
   name: string;
@@ -116,7 +116,7 @@ export interface ResidualPlan {
    */
   keep: number;
   /**
-   * previous: reads the residual as the op before left it; input: reads the block's input (parallel ops); normed: the residual is the normed input; none: the output replaces it
+   * previous: the formula as it stands, x as the op before left it; input: the op reads the block's input instead (parallel ops); normed: what is kept is before(x); none: nothing is kept, the output takes its place
    */
   from: 'input' | 'previous' | 'normed' | 'none';
 }
