@@ -150,6 +150,13 @@ describe('handles', () => {
     expect(() => ops.host(view)).toThrow('after its memory was released');
   });
 
+  it('a state is dead when its ops are disposed of', () => {
+    const ops = newOps();
+    const state = ops.state(spec('kv'));
+    ops.dispose();
+    expect(() => ops.truncate(state, 0)).toThrow('after it was freed');
+  });
+
   it('a snapshot of another state is refused', () => {
     const ops = newOps();
     const narrow = ops.state(spec('conv', { shape: [5] }));

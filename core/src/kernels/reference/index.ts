@@ -3,6 +3,7 @@ import { activationOps } from './activations.js';
 import { Arena } from './arena.js';
 import { attendOps } from './attend.js';
 import { elementwiseOps } from './elementwise.js';
+import type { Lifetime } from './host-tensor.js';
 import { linearOps } from './linear.js';
 import { memoryOps } from './memory.js';
 import { normOps } from './norms.js';
@@ -20,11 +21,12 @@ import { weightOps } from './weights.js';
  */
 export const createReferenceOps = ({ kvCacheDtype }: { readonly kvCacheDtype: 'f16' | 'f32' }): Ops => {
   const arena = new Arena();
+  const lifetime: Lifetime = { live: true };
   return {
     name: 'reference',
     ...memoryOps(arena),
     ...weightOps,
-    ...stateOps(kvCacheDtype),
+    ...stateOps(kvCacheDtype, lifetime),
     ...linearOps,
     ...normOps,
     ...activationOps,
@@ -32,6 +34,7 @@ export const createReferenceOps = ({ kvCacheDtype }: { readonly kvCacheDtype: 'f
     ...ropeOps,
     ...attendOps,
     dispose: () => {
+      lifetime.live = false;
       arena.dispose();
     },
   };

@@ -27,7 +27,12 @@ export class HostState {
   length: number;
   live = true;
 
-  constructor(spec: StateSpec, cacheDtype: 'f16' | 'f32') {
+  constructor(
+    spec: StateSpec,
+    cacheDtype: 'f16' | 'f32',
+    /** The ops that made it. */
+    readonly owner: Lifetime,
+  ) {
     this.name = spec.name;
     this.width = spec.shape.reduce((product, size) => product * size, 1);
     this.grows = growing(spec.kind);
@@ -60,7 +65,7 @@ export class HostState {
 export const hostState = (handle: State): HostState => {
   const state: unknown = handle;
   if (!(state instanceof HostState)) throw new Error('a state of other ops was given to the reference ops');
-  if (!state.live) throw new Error(`state ${state.name} is used after it was freed`);
+  if (!state.live || !state.owner.live) throw new Error(`state ${state.name} is used after it was freed`);
   return state;
 };
 
@@ -75,8 +80,8 @@ type StateOps = Pick<
   'state' | 'stateBytes' | 'truncate' | 'snapshot' | 'restore' | 'freeState' | 'append' | 'stateTensor'
 >;
 
-export const stateOps = (cacheDtype: 'f16' | 'f32'): StateOps => ({
-  state: (spec) => new HostState(spec, cacheDtype) as unknown as State,
+export const stateOps = (cacheDtype: 'f16' | 'f32', owner: Lifetime): StateOps => ({
+  state: (spec) => new HostState(spec, cacheDtype, owner) as unknown as State,
 
   stateBytes: (handle) => hostState(handle).memory.i32.byteLength,
 
