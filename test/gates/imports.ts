@@ -39,7 +39,7 @@ const isModuleCall = (callee: ts.Expression): boolean =>
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schemas: [],
   core: ['@kvad/schemas'],
-  'arch-registry': ['@kvad/core', '@kvad/core/plugin', '@kvad/schemas'],
+  'arch-registry': ['@kvad/core', '@kvad/core/plugin', '@kvad/core/package.json', '@kvad/schemas'],
   cli: ['@kvad/arch-registry', '@kvad/core', '@kvad/core/plugin', '@kvad/core/testing', '@kvad/schemas'],
   plugins: ['@kvad/core/plugin'],
 };

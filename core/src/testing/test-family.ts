@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ModelPlan } from '@kvad/schemas';
+import { ConfigSchema } from '../plan/config-schema.js';
 import type { Family } from '../plan/family.js';
 import { compareLogits, concatenate, describeComparison, standardDeviation } from './compare.js';
 import { fixtureDirectory } from './fixture-directory.js';
 import { idleKeys, listedValues } from './idle-keys.js';
 import { familyIn, openPlugin, pathOf, type PluginUnderTest } from './plugin-under-test.js';
 import { readReference, type Reference } from './reference.js';
-import { planConfig, readConfig, TestModel } from './test-model.js';
+import { configIn, planConfig, TestModel } from './test-model.js';
 import { continueGreedily, prefillWhole } from './verify.js';
 
 /** `describe` and `it` of vitest, of jest, or of `node:test`: failures are plain assertion errors. */
@@ -80,12 +81,13 @@ const NOTHING_WRONG = { missing: [], unexpected: [], misshaped: [], unreadable: 
 const openCase = async (subject: Family | string, { fixture, plugins: given }: TestFamilyOptions): Promise<Case> => {
   const directory = fixtureDirectory(pathOf(fixture));
   const opened = await Promise.all(given.map(openPlugin));
-  const config = readConfig(directory);
+  const config = configIn(directory);
   const under = familyIn(opened, typeof subject === 'string' ? subject : modelTypeOf(subject, config));
   const plugins = opened.map(({ plugin }) => plugin);
   const reopen = (): TestModel => TestModel.open({ under, plugins, directory });
 
   const model = reopen();
+  const schema = ConfigSchema.read(under.schemas, under.family.config.schema);
   const reference = readReference(directory);
   const whole = await prefillWhole(model, reference.inputIds);
   const ids = [...reference.inputIds].slice(0, steadyLength(model.facts.plan));
@@ -97,7 +99,7 @@ const openCase = async (subject: Family | string, { fixture, plugins: given }: T
     steady: { ids, logits },
     reopen,
     derive: (changed) => {
-      const { plan, rules } = planConfig(under, changed, directory);
+      const { plan, rules } = planConfig(under, changed, directory, schema);
       return { plan, rules };
     },
     config,

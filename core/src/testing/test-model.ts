@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ModelPlan } from '@kvad/schemas';
 import { BUILTIN_PARTS } from '../axes/builtin/index.js';
@@ -6,6 +5,8 @@ import { bindWeights, refuseBadWeights } from '../checkpoint/bind.js';
 import { openCheckpoint } from '../checkpoint/open.js';
 import { createReferenceOps } from '../kernels/reference/index.js';
 import type { ConfigAudit, WeightAudit } from '../plan/audit.js';
+import { readConfig } from '../plan/config-file.js';
+import type { ConfigSchema } from '../plan/config-schema.js';
 import type { RawConfig } from '../plan/config-source.js';
 import { planModel, type PlannedModel } from '../plan/plan-model.js';
 import type { Plugin } from '../plan/plugin.js';
@@ -43,26 +44,32 @@ export class TestModel implements VerifiableModel {
   readonly weightAudit: WeightAudit;
   readonly model: Model;
   readonly scheduler: Scheduler;
+  readonly #release: () => void;
 
-  private constructor(planned: PlannedModel, weightAudit: WeightAudit, model: Model) {
+  private constructor(model: Model, audits: { config: ConfigAudit; weights: WeightAudit }, release: () => void) {
     this.facts = { plan: model.plan };
-    this.configAudit = planned.audit;
-    this.weightAudit = weightAudit;
+    this.configAudit = audits.config;
+    this.weightAudit = audits.weights;
     this.model = model;
     this.scheduler = new Scheduler(model, BATCH_ROWS);
+    this.#release = release;
   }
 
   /** Throws what planning, opening and binding throw, missing and unexpected tensors included. */
   static open({ under, plugins, directory, edit = (plan) => plan }: TestModelOptions): TestModel {
-    const planned = planConfig(under, readConfig(directory), directory);
+    const planned = planConfig(under, configIn(directory), directory);
     const plan = edit(structuredClone(planned.plan));
-    const parts = partsOf([BUILTIN_PARTS, ...plugins]);
+    const parts = PartRegistry.of([BUILTIN_PARTS, ...plugins]);
     const slots = planSlots(plan, parts);
     const checkpoint = openCheckpoint(directory);
     const { weights, audit } = bindWeights({ slots, rules: planned.rules, tied: plan.head.tied, checkpoint });
     refuseBadWeights(audit, checkpoint);
     const ops = createReferenceOps({ kvCacheDtype: 'f32' });
-    return new TestModel(planned, audit, new Model({ plan, slots, weights, parts, ops, quant: null }));
+    const model = new Model({ plan, slots, weights, parts, ops, quant: null });
+    return new TestModel(model, { config: planned.audit, weights: audit }, () => {
+      ops.dispose();
+      checkpoint.close();
+    });
   }
 
   session(): Promise<TestSession> {
@@ -70,6 +77,7 @@ export class TestModel implements VerifiableModel {
   }
 
   close(): Promise<void> {
+    this.#release();
     return Promise.resolve();
   }
 }
@@ -113,25 +121,22 @@ export class TestSession {
   }
 }
 
-export const readConfig = (directory: string): RawConfig =>
-  JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8')) as RawConfig;
+/** The config.json of a checkpoint folder. */
+export const configIn = (directory: string): RawConfig => readConfig(path.join(directory, 'config.json'));
 
+/** Plans a config of this family, as if it stood in this folder. */
 export const planConfig = (
   { family, modelType, schemas, plugin }: FamilyUnderTest,
   raw: RawConfig,
   directory: string,
+  schema?: ConfigSchema,
 ): PlannedModel =>
-  planModel({ family, modelType, raw, file: path.join(directory, 'config.json'), schemas, plugin: plugin.name });
-
-const partsOf = (plugins: readonly Plugin[]): PartRegistry =>
-  new PartRegistry(
-    plugins.flatMap(({ mixers }) => mixers),
-    plugins.flatMap(({ feedForwards }) => feedForwards),
-    plugins.flatMap(({ routers }) => routers),
-    plugins.flatMap(({ sharedExperts }) => sharedExperts),
-    plugins.flatMap(({ blocks }) => blocks),
-    plugins.flatMap(({ stacks }) => stacks),
-    plugins.flatMap(({ inputs }) => inputs),
-    plugins.flatMap(({ norms }) => norms),
-    plugins.flatMap(({ activations }) => activations),
-  );
+  planModel({
+    family,
+    modelType,
+    raw,
+    file: path.join(directory, 'config.json'),
+    schemas,
+    plugin: plugin.name,
+    ...(schema === undefined ? {} : { schema }),
+  });
