@@ -38,6 +38,9 @@ class Binder {
   readonly bindings = new Map<string, Binding>();
   readonly findings: Findings = { missing: [], misshaped: [], unreadable: [], claimed: new Set() };
 
+  /** Made when the first tensor is missing. */
+  private prefixes: Set<string> | null = null;
+
   constructor(private readonly checkpoint: Checkpoint) {}
 
   bind(slot: PlannedSlot, sources: readonly NamedSource[]): void {
@@ -113,7 +116,7 @@ class Binder {
     return lazy(dtype as ReadableDtype, shape, () => this.checkpoint.read(name).bytes);
   }
 
-  /** Names that are absent: of the source that is there in part, else of all sources. */
+  /** Names that are absent: of the source that is there in part, else of the sources nearest to what is there. */
   private lookedFor(sources: readonly NamedSource[]): readonly string[] {
     for (const { names } of sources) {
       const absent = names.flat().filter((name) => !this.has(name));
@@ -121,9 +124,20 @@ class Binder {
       for (const name of names.flat()) this.findings.claimed.add(name);
       return absent;
     }
-    return [...new Set(sources.flatMap(({ names }) => names.flat()))];
+    const nearness = sources.map(({ names }) => this.nearness(names[0]?.[0] ?? ''));
+    const nearest = sources.filter((_, i) => nearness[i] === Math.max(...nearness));
+    return [...new Set(nearest.flatMap(({ names }) => names.flat()))];
+  }
+
+  /** How many leading components of a name some stored tensor shares. */
+  private nearness(name: string): number {
+    this.prefixes ??= new Set([...this.checkpoint.tensors.keys()].flatMap(leadingParts));
+    return leadingParts(name).filter((prefix) => this.prefixes?.has(prefix)).length;
   }
 }
+
+/** `a.b.c`: `a.`, `a.b.` */
+const leadingParts = (name: string): string[] => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index + 1));
 
 const boundWeights = (bindings: ReadonlyMap<string, Binding>, tiedCopy: TiedCopy | null): BoundWeights => {
   let unchecked = tiedCopy;

@@ -44,6 +44,19 @@ describe('binding', () => {
     expect(weights.sourceOf('layers.1.mixer.norm.before.weight')).toBe('model.special.weight');
   });
 
+  it('of several sources that are all absent, those nearest to what is there are told', () => {
+    const rules = withPrefixes(
+      ['model.', '', 'transformer.'],
+      [from('layers.{layer}.a', '{prefix}layers.{layer}.a'), from('layers.{layer}.b', '{prefix}layers.{layer}.b')],
+    );
+    const both = [slot('layers.{layer}.a', [1], 0), slot('layers.{layer}.b', [1], 0)];
+    const missing = (stored: string): readonly string[] =>
+      bind({ [stored]: f32([1]) }, { slots: both, rules }).audit.missing.flatMap((finding) => finding.tensors);
+    expect(missing('transformer.layers.0.a')).toEqual(['transformer.layers.0.b']);
+    expect(missing('layers.0.a')).toEqual(['layers.0.b']);
+    expect(missing('x')).toHaveLength(6);
+  });
+
   it('slots with one source share it, row ranges of one tensor do not', () => {
     const rules = [
       from('a', 'fused', { op: 'rows', start: 0, count: 2 }),
