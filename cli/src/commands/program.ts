@@ -24,7 +24,7 @@ export const buildProgram = (onCommand: (given: Given) => void): CommanderComman
     .option('-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', environmentHelp())
-    .exitOverride();
+    .enablePositionalOptions();
   for (const name of COMMAND_NAMES) addCommand(program, name, onCommand);
   return program;
 };
@@ -36,6 +36,7 @@ const addCommand = (program: CommanderCommand, name: CommandName, onCommand: (gi
   const command = parent
     .command(words.at(-1) ?? name)
     .description(spec.about)
+    .enablePositionalOptions() // a flag behind the second word is the second word's: `arch plan … --json`
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', examplesHelp(spec));
   for (const argument of spec.arguments) command.addArgument(commanderArgument(argument));

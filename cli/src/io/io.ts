@@ -31,6 +31,8 @@ export const write = async (stream: Output, text: string): Promise<void> => {
 
 export const writeLine = (stream: Output, line: string): Promise<void> => write(stream, `${line}\n`);
 
-/** One JSON document and a newline. */
+/** One JSON document and a newline; a list of numbers stands on one line. */
 export const writeJson = (stream: Output, value: unknown): Promise<void> =>
-  writeLine(stream, JSON.stringify(value, null, 2));
+  writeLine(stream, JSON.stringify(value, null, 2).replace(/\[\s+([-+.,\deE\s]+?)\s+\]/g, numbersOnOneLine));
+
+const numbersOnOneLine = (_list: string, numbers: string): string => `[${numbers.replace(/\s+/g, ' ')}]`;
