@@ -11,12 +11,14 @@ import {
   pre,
   qkNorms,
   qkRms,
+  refuseConfig,
   rms,
   rope,
   ropeOf,
   separateQKV,
   upDown,
   withPrefixes,
+  type RopeTablePlan,
 } from '@kvad/core/plugin';
 import { dropout } from '../dropout.js';
 import type { ApertusConfig } from '../generated/apertus.js';
@@ -54,7 +56,7 @@ export const apertus = defineFamily<ApertusConfig>({
           },
           ffn: { kind: 'mlp', activation: activationOf(c.hidden_act), size: c.intermediate_size, bias: false },
         }),
-      rope: { main: ropeOf(c, { headDim: dims.attention.headDim }) },
+      rope: { main: tableOf(c, dims.attention.headDim) },
       finalNorm: rms(c.rms_norm_eps),
       head: { tied: c.tie_word_embeddings },
     }),
@@ -74,3 +76,25 @@ export const apertus = defineFamily<ApertusConfig>({
       ],
     ),
 });
+
+/** Where the config has no settings: a llama3 table. A null is read as "none" by one release and as absent by the next. */
+const tableOf = (c: ApertusConfig, headDim: number): RopeTablePlan => {
+  if (c.rope_parameters != null || c.rope_scaling != null) return ropeOf(c, { headDim });
+  if (c.rope_scaling === null || c.rope_theta !== DEFAULT_THETA)
+    refuseConfig(
+      'rope_theta',
+      c.rope_theta,
+      'comes without rotary settings, which published releases read differently',
+    );
+  return {
+    type: 'llama3',
+    theta: DEFAULT_THETA,
+    dims: headDim,
+    factor: 8,
+    originalContext: 8192,
+    lowFreqFactor: 1,
+    highFreqFactor: 4,
+  };
+};
+
+const DEFAULT_THETA = 12_000_000;

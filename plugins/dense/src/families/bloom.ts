@@ -50,7 +50,7 @@ export const bloom = defineFamily<BloomConfig>({
             kind: 'attention',
             ...dims.attention,
             bias: biases({ qkv: true, o: true }),
-            positions: { kind: 'alibi', powers: 'below', maxBias: 8 },
+            positions: { kind: 'alibi', powers: 'below' },
             mask: causal(),
           },
           ffn: { kind: 'mlp', activation: activationOf('gelu_new'), size: 4 * dims.model.hiddenSize, bias: true },

@@ -20,6 +20,7 @@ import type { MptConfig } from '../generated/mpt.js';
 /** Keys inside `attn_config` that change nothing; later files also hold those of every Python config class. */
 const attentionKeys = {
   'attn_config.alibi': 'only true is accepted: there are no other positions',
+  'attn_config.alibi_bias_max': 'only 8 is accepted: the published code reads no other',
   'attn_config.attn_impl': 'chose a kernel for the same arithmetic',
   'attn_config.attn_pdrop': 'a dropout rate acts in training only',
   'attn_config.attn_type': 'only multihead_attention is accepted',
@@ -58,6 +59,7 @@ export const mpt = defineFamily<MptConfig>({
     inert: {
       ...dropout('emb_pdrop', 'resid_pdrop'),
       ...attentionKeys,
+      expansion_ratio: 'only 4 is accepted: the published code reads no other width',
       embedding_fraction: 'scaled gradients in training',
       init_config: 'draws the first weights of a training run',
       init_device: 'where the first weights were drawn',
@@ -81,10 +83,10 @@ export const mpt = defineFamily<MptConfig>({
             bias: biases({ qkv: false, o: false }),
             scale: c.attn_config.softmax_scale ?? dims.attention.scale,
             ...(c.attn_config.clip_qkv === null ? {} : { clip: c.attn_config.clip_qkv }),
-            positions: { kind: 'alibi', powers: 'above', maxBias: c.attn_config.alibi_bias_max },
+            positions: { kind: 'alibi', powers: 'above' },
             mask: causal(),
           },
-          ffn: { kind: 'mlp', activation: activationOf('gelu'), size: c.expansion_ratio * c.d_model, bias: false },
+          ffn: { kind: 'mlp', activation: activationOf('gelu'), size: 4 * c.d_model, bias: false },
         }),
       finalNorm: norm,
       head: { tied: c.tie_word_embeddings },

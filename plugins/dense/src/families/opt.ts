@@ -64,7 +64,7 @@ export const opt = defineFamily<OptConfig>({
             bias: c.enable_bias,
           },
         }),
-      finalNorm: c.do_layer_norm_before && !c._remove_final_layer_norm ? normOf(c) : null,
+      finalNorm: !c._remove_final_layer_norm && c.do_layer_norm_before ? normOf(c) : null,
       head: {
         tied: c.tie_word_embeddings,
         before: isProjected(c)

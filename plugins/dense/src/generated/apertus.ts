@@ -23,7 +23,7 @@ export interface ApertusConfig {
   /**
    * rotary settings; null: none
    */
-  rope_parameters: RopeSettings | null;
+  rope_parameters?: RopeSettings | null;
   /**
    * rotary settings by their older name; null: none
    */

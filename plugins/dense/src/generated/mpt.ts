@@ -9,14 +9,14 @@ export interface MptConfig {
   n_layers: number;
   n_heads: number;
   max_seq_len: number;
-  expansion_ratio: number;
+  expansion_ratio?: 4;
   layer_norm_epsilon: number;
   /**
    * settings of attention
    */
   attn_config: {
     alibi: true;
-    alibi_bias_max: number;
+    alibi_bias_max?: 8;
     /**
      * null: no limit
      */

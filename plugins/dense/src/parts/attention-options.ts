@@ -39,7 +39,7 @@ export type PositionOptions =
       readonly direction: 'forward' | 'backward';
     }
   /** `slope * (key position - query position)` is added to the scaled score; slopes in `alibi-slopes.ts`. */
-  | { readonly kind: 'alibi'; readonly powers: 'below' | 'above'; readonly maxBias: number };
+  | { readonly kind: 'alibi'; readonly powers: 'below' | 'above' };
 
 export type MaskOptions =
   | { readonly kind: 'causal' }
@@ -89,7 +89,7 @@ export const ATTENTION_SCHEMA: JSONSchema = object(
           layout: { enum: ['half', 'interleaved'] },
           direction: { enum: ['forward', 'backward'] },
         }),
-        object({ kind: { const: 'alibi' }, powers: { enum: ['below', 'above'] }, maxBias: positive }),
+        object({ kind: { const: 'alibi' }, powers: { enum: ['below', 'above'] } }),
       ],
     },
     mask: {

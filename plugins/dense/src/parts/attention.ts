@@ -91,8 +91,7 @@ class Attention implements AttentionMixer {
     this.norms = qNorm !== null && kNorm !== null ? { q: qNorm, k: kNorm } : null;
     this.outNorm =
       outNorm === undefined ? null : parts.createNorm(outNorm, heads * valueDim, weights.under('outNorm.'), ops);
-    this.slopes =
-      positions.kind === 'alibi' ? ops.constant(alibiSlopes(heads, positions.powers, positions.maxBias)) : null;
+    this.slopes = positions.kind === 'alibi' ? ops.constant(alibiSlopes(heads, positions.powers)) : null;
     this.sinks = options.sinks === undefined ? null : weights.vector('sinks');
     this.state = [cached('k', kvHeads * headDim), cached('v', kvHeads * valueDim)];
   }
