@@ -52,7 +52,10 @@ export class Pass implements ForwardContext {
 
   rope(id: string): RopeAngles {
     const angles = this.#angles.get(id);
-    if (!angles) throw new Error(`the plan has no rope table "${id}"; it has: ${[...this.#angles.keys()].join(', ')}`);
+    if (!angles) {
+      const known = [...this.#angles.keys()].join(', ') || 'none';
+      throw new Error(`the plan has no rope table "${id}"; it has: ${known}`);
+    }
     return angles;
   }
 

@@ -50,7 +50,10 @@ export class WeightHandles {
 
   stack(name: string): MatrixStack {
     this.#slot(name, ['stack']);
-    throw new Error(`${this.#ops.name} arithmetic has no stacks of matrices (${name})`);
+    const precision = this.#precisionOf(name);
+    return this.#shared(name, `stack ${precision ?? 'stored'}`, () =>
+      this.#ops.stack(this.#weights.read(name), precision),
+    );
   }
 
   vector(name: string): Vector {
