@@ -35,9 +35,9 @@ export const loadText = async (directory: string, options: TextOptions = {}): Pr
   const hasTokenizer = source !== null;
 
   const found = givenTemplate(options) ?? (await findTemplates(directory, tokenizerConfig));
-  const template = found === null ? null : new JinjaRenderer(found, tokens.named as Record<string, string>);
+  const template = found === null ? null : new JinjaRenderer(found, tokens.named);
 
-  const eosToken = tokens.named.eos_token;
+  const eosToken = tokens.named['eos_token'];
   const namedEnd = eosToken === undefined || !hasTokenizer ? null : tokenizer.idOf(eosToken);
   const eos = endTokens(
     [
@@ -95,7 +95,7 @@ const beginning = async (
   ends: ReadonlySet<number>,
 ): Promise<TextFacts['bos']> => {
   const [first] = await tokenizer.encode('', { special: true });
-  const named = tokens.named.bos_token === undefined ? null : tokenizer.idOf(tokens.named.bos_token);
+  const named = tokens.named['bos_token'] === undefined ? null : tokenizer.idOf(tokens.named['bos_token']);
   if (named !== null) return { id: named, added: first === named };
   return first === undefined || ends.has(first) ? null : { id: first, added: true };
 };

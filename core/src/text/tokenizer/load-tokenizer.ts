@@ -34,7 +34,7 @@ export const loadTokenizer = async (
   const text = await readTextFile(directory, SOURCE);
   if (text === null) {
     const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
-    const tokens = await readSpecialTokens(directory, config, new Set());
+    const tokens = await readSpecialTokens(directory, config, []);
     return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
   }
   const facts = checked(text, file);
@@ -55,19 +55,18 @@ export const loadTokenizer = async (
         new AddedToken(content, special, { singleWord, leftStrip, rightStrip, normalized }),
     ),
   );
-  const added = tokens.added.map((token) => ({ ...token, found: library.tokenToId(token.content) }));
+  const all = [...facts.added, ...tokens.added];
   const tokenizer = new NativeTokenizer(library, {
-    file,
-    rows,
-    bytes: facts.bytes,
-    addedLimit: Math.max(facts.addedLimit, ...added.map((token) => (token.found ?? -1) + 1)),
-    special: new Set([...facts.special, ...added.filter((token) => token.special).map((token) => token.content)]),
+    ...{ file, rows, bytes: facts.bytes },
+    added: all.map((token) => library.tokenToId(token.content)).filter((id) => id !== null),
+    special: new Set(all.filter((token) => token.special).map((token) => token.content)),
   });
-  const warnings = added
-    .filter(({ id, found }) => id !== null && id !== found)
-    .map(
-      (token) => `${token.file} gives "${token.content}" the id ${token.id}, ${SOURCE} ${token.found}: that one counts`,
-    );
+  const warnings = tokens.added.flatMap(({ file: from, content, id }) => {
+    const found = library.tokenToId(content);
+    return id === null || id === found
+      ? []
+      : [`${from} gives ${JSON.stringify(content)} the id ${id}, ${SOURCE} ${found}: that one counts`];
+  });
   return { source: SOURCE, tokenizer, tokens, warnings };
 };
 

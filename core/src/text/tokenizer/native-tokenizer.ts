@@ -17,7 +17,7 @@ export class NativeTokenizer implements Tokenizer {
     this.#options = options;
     this.#decoder = library.getDecoder();
     this.vocabSize = library.getVocabSize(true);
-    this.#limit = Math.max(this.vocabSize, options.addedLimit, options.rows ?? 0);
+    this.#limit = Math.max(this.vocabSize, options.rows ?? 0, ...options.added.map((id) => id + 1));
   }
 
   async encode(text: string, options: { special: boolean }): Promise<number[]> {
@@ -79,8 +79,8 @@ const isId = (id: number): boolean => Number.isSafeInteger(id) && id >= 0 && id 
 export interface NativeTokenizerOptions {
   /** Path of tokenizer.json, for messages. */
   readonly file: string;
-  /** One more than the largest id of an added token. */
-  readonly addedLimit: number;
+  /** Ids of added tokens. */
+  readonly added: readonly number[];
   /** Rows of the model's embedding: no text may encode to an id beyond them; null: not known. */
   readonly rows: number | null;
   readonly special: ReadonlySet<string>;

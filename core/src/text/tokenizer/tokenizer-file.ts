@@ -1,4 +1,5 @@
 import { isObject, type RawConfig } from '../../plan/config-source.js';
+import type { AddedTokenFlags } from '../special-tokens.js';
 import { charsmapFault } from './charsmap.js';
 import { isKnownPattern } from './known-patterns.js';
 import { outline } from './outline.js';
@@ -8,11 +9,7 @@ export class TokenizerFault extends Error {}
 
 /** What there is to know of a tokenizer.json before the library gets it. */
 export interface TokenizerFacts {
-  /** One more than the largest id of an added token. */
-  readonly addedLimit: number;
-  /** Contents of the added tokens, and of those that are special. */
-  readonly added: ReadonlySet<string>;
-  readonly special: ReadonlySet<string>;
+  readonly added: readonly AddedToken[];
   /** Tokens that are bytes: every one (byte-level), some (`<0xE4>`), or none. */
   readonly bytes: 'all' | 'some' | 'none';
   /** Why the file is tried in a process of its own first; empty: each of its parts is known to be sound. */
@@ -49,9 +46,7 @@ export const checkTokenizer = (text: string): TokenizerFacts => {
   }
   for (const pattern of patterns) doubts.add(`the pattern ${pattern}`);
   return {
-    addedLimit: Math.max(0, ...added.map((token) => token.id + 1)),
-    added: new Set(added.map((token) => token.content)),
-    special: new Set(added.filter((token) => token.special).map((token) => token.content)),
+    added,
     bytes: byteTokens(file['decoder']),
     doubts: [...doubts],
     patterns: [...patterns],
@@ -79,11 +74,7 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
   ...['WordPiece', 'BPEDecoder', 'CTC', 'Replace', 'Fuse', 'Strip', 'ByteFallback', 'Sequence'],
 ]);
 
-interface AddedToken {
-  readonly id: number;
-  readonly content: string;
-  readonly special: boolean;
-}
+type AddedToken = AddedTokenFlags & { readonly id: number };
 
 const addedTokens = (value: unknown): readonly AddedToken[] => {
   if (value == null) return [];
@@ -91,10 +82,15 @@ const addedTokens = (value: unknown): readonly AddedToken[] => {
   return value.map((token: unknown, index) => {
     const path = `added_tokens[${index}]`;
     if (!isObject(token)) throw new TokenizerFault(`"${path}" is not an object`);
-    const { id, content, special } = token;
+    const { id, content } = token;
     if (!isTokenId(id)) throw new TokenizerFault(`"${path}.id" is ${JSON.stringify(id)}, not a token id`);
     if (typeof content !== 'string' || content === '') throw new TokenizerFault(`"${path}.content" is empty`);
-    return { id, content, special: special === true };
+    return {
+      ...{ id, content, special: token['special'] === true, normalized: token['normalized'] === true },
+      single_word: token['single_word'] === true,
+      lstrip: token['lstrip'] === true,
+      rstrip: token['rstrip'] === true,
+    };
   });
 };
 
