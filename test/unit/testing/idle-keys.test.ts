@@ -17,7 +17,7 @@ const idle = (config: object, derive: (config: Config) => unknown): string[] =>
 
 describe('idleKeys', () => {
   it('finds a key that was read and dropped', () => {
-    expect(idle({ size: 4, theta: 1e4 }, ({ size, theta }) => ({ size, unused: theta * 0 }))).toEqual(['theta']);
+    expect(idle({ size: 4, theta: 1e4 }, ({ size, theta }) => ({ size, unused: (theta ?? 0) * 0 }))).toEqual(['theta']);
   });
 
   it.each([

@@ -1,0 +1,23 @@
+/** Keys of a fixture's config that its family reads and that rightly change nothing there. A stale entry fails. */
+export const IDLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'dense-core/qwen2': {
+    max_window_layers: 'layer_types says which layers have a window',
+    sliding_window: 'no layer has a window',
+    use_sliding_window: 'no layer has a window',
+  },
+  'dense-core/qwen2_sharded': {
+    max_window_layers: 'layer_types says which layers have a window',
+    sliding_window: 'no layer has a window',
+    use_sliding_window: 'no layer has a window',
+  },
+  'dense-core/qwen2_window': { max_window_layers: 'layer_types says which layers have a window' },
+  'dense-core/qwen3': {
+    max_window_layers: 'layer_types says which layers have a window',
+    sliding_window: 'no layer has a window',
+    use_sliding_window: 'no layer has a window',
+  },
+  'breadth/smollm3': {
+    no_rope_layer_interval: 'no_rope_layers says which layers have positions',
+    use_sliding_window: 'no layer has a window',
+  },
+};
