@@ -40,7 +40,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schemas: [],
   core: ['@kvad/schemas'],
   'arch-registry': ['@kvad/core', '@kvad/core/plugin', '@kvad/core/package.json', '@kvad/schemas'],
-  cli: ['@kvad/arch-registry', '@kvad/core', '@kvad/core/plugin', '@kvad/core/testing', '@kvad/schemas'],
+  cli: [
+    '@kvad/arch-registry',
+    '@kvad/core',
+    '@kvad/core/errors',
+    '@kvad/core/plugin',
+    '@kvad/core/testing',
+    '@kvad/schemas',
+  ],
   plugins: ['@kvad/core/plugin'],
 };
 

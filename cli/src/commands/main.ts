@@ -1,4 +1,4 @@
-import { isKvadError } from '@kvad/core';
+import { isKvadError } from '@kvad/core/errors';
 import { colorsFor } from '../io/colors.js';
 import type { Io } from '../io/io.js';
 import { write } from '../io/io.js';

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { KvadError } from '@kvad/core';
+import { KvadError } from '@kvad/core/errors';
 import { buildProgram, type Given } from './program.js';
 import { COMMAND_NAMES } from './table.js';
 

@@ -1,4 +1,4 @@
-import { isKvadError, KvadError } from '@kvad/core';
+import { isKvadError, KvadError } from '@kvad/core/errors';
 import type { CliError } from '@kvad/schemas';
 import type { Colors } from './colors.js';
 import type { Io } from './io.js';

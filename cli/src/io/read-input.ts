@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { KvadError } from '@kvad/core';
+import { KvadError } from '@kvad/core/errors';
 import type { Io } from './io.js';
 
 /** What `-` stands for, without the newline that the shell put at its end. */

@@ -1,0 +1,29 @@
+import { entry } from './entry.js';
+
+/** What the command line was given. */
+export const COMMAND_LINE_ERRORS = {
+  KVAD_E_USAGE: entry<{ problem: string; command: string }>(
+    (p) => p.problem,
+    (p) => `kvad ${p.command === '' ? '' : `${p.command} `}--help lists what it takes`,
+  ),
+  KVAD_E_MODEL_NOT_FOUND: entry<{ model: string; reason: string; hint: string }>(
+    (p) => `there is no model ${p.model}: ${p.reason}`,
+    (p) => p.hint,
+  ),
+  KVAD_E_FILE: entry<{ action: 'read' | 'write'; file: string; reason: string }>(
+    (p) => `cannot ${p.action} ${p.file}: ${p.reason}`,
+    'check the path and its permissions',
+  ),
+  KVAD_E_INPUT_JSON: entry<{ file: string; reason: string }>(
+    (p) => `${p.file} is not JSON: ${p.reason}`,
+    'write the file as JSON: no comments, no commas before a closing bracket',
+  ),
+  KVAD_E_INPUT_SHAPE: entry<{ file: string; found: string; expected: string }>(
+    (p) => `${p.file} holds ${p.found}, expected ${p.expected}`,
+    'docs/cli.md shows the form of each file that a command reads',
+  ),
+  KVAD_E_INTERNAL: entry<{ reason: string }>(
+    (p) => `kvad itself failed: ${p.reason}`,
+    'this is a bug of kvad: run it again with --debug and report the whole output with the command and kvad --version',
+  ),
+} as const;
