@@ -2,7 +2,9 @@
 export * from './axes/context.js';
 export * from './axes/parts.js';
 export * from './axes/state.js';
+export type * from './kernels/expert-ops.js';
 export type * from './kernels/ops.js';
+export type * from './kernels/recurrent-ops.js';
 export type * from './kernels/tensor.js';
 export * from './plan/activation-names.js';
 export * from './plan/attention-words.js';

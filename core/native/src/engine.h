@@ -92,17 +92,40 @@ class Engine {
     const Weight* weight;
     View out;
     const float* bias;
+    int64_t index;  // which matrix of the weight
   };
 
   void embed(Reader& in);
   void linear(View x, const LinearPart* parts, int count);
+  // `groups` groups of weight rows from `first` on. `row`: where x begins among the rows that were quantised.
+  void linear_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread);
   void dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
-  void quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
+  void quant_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread);
+  int64_t groups_per_piece(const Weight& weight, int64_t rows) const;
+  bool is_quantised(const Weight& weight) const { return (weight.kind == Kind::Q8 || weight.kind == Kind::Q4) && !dequantise; }
   void quantise_rows(View x);
   void attend(Reader& in);
   void rope(Reader& in);
   void elementwise(int opcode, Reader& in);
-  template <class F> void rows_of(const View& view, const F& body);
+  void routing(int opcode, Reader& in);
+  void expert_linear(Reader& in);
+  void combine(Reader& in);
+  void head_linear(Reader& in);
+  void causal_conv(Reader& in);
+  void delta_rule(Reader& in);
+  // Calls body(row) for each row, shared by the threads where there is enough to do.
+  template <class F> void rows_of(const View& view, const F& body) {
+    constexpr int64_t alone = 32 * 1024;  // elements that one thread does faster than a hand-over
+    if (view.rows * view.cols <= alone) {
+      for (int64_t r = 0; r < view.rows; r++) body(r);
+      return;
+    }
+    const int64_t each = view.cols >= alone / 4 ? 1 : alone / 4 / view.cols;
+    pool_.run((view.rows + each - 1) / each, [&](int64_t piece, int) {
+      const int64_t last = (piece + 1) * each < view.rows ? (piece + 1) * each : view.rows;
+      for (int64_t r = piece * each; r < last; r++) body(r);
+    });
+  }
   const float* vector(double id) const { return id < 0 ? nullptr : vectors_[size_t(id)].as<float>(); }
   void wrote(const View& view);
 
@@ -121,6 +144,7 @@ class Engine {
   View quantised_{nullptr, 0, 0, 0};
   bool has_q16_ = false;
   QuantRows quant_rows() const;
+  Buffer gathered_, scattered_;  // rows in the order of the matrices that they need
 };
 
 // Stored values -> the layout of format.h. `out` has quant_bytes(kind, rows, cols). Parallel over groups of rows.

@@ -10,23 +10,9 @@
 namespace kvad {
 namespace {
 
-constexpr int64_t kAlone = 32 * 1024;  // elements that one thread does faster than a hand-over
-
 bool same(const View& a, const View& b) { return a.data == b.data && a.rows == b.rows && a.cols == b.cols && a.stride == b.stride; }
 
 }  // namespace
-
-// Calls body(row) for each row, shared by the threads where there is enough to do.
-template <class F> void Engine::rows_of(const View& view, const F& body) {
-  if (view.rows * view.cols <= kAlone) {
-    for (int64_t r = 0; r < view.rows; r++) body(r);
-    return;
-  }
-  const int64_t each = std::max<int64_t>(1, kAlone / 4 / view.cols);
-  pool_.run((view.rows + each - 1) / each, [&](int64_t piece, int) {
-    for (int64_t r = piece * each; r < std::min(view.rows, (piece + 1) * each); r++) body(r);
-  });
-}
 
 void Engine::embed(Reader& in) {
   const Weight& table = weights_[size_t(in.integer())];
@@ -227,7 +213,7 @@ std::string Engine::run(const double* commands, int64_t count) {
           const View out = in.view();
           const float* bias = vector(in.next());
           if (in.broken || out.cols != weight.rows || x.cols != weight.cols || out.rows != x.rows) { in.broken = true; break; }
-          parts[n++] = {&weight, out, bias};
+          parts[n++] = {&weight, out, bias, 0};
           if (n == 8 || at >= end || Opcode(int(at[0])) != Opcode::linear) break;
           Reader peek{at + 2, at + 2 + int64_t(at[1]), arena_, arena_bytes_ / 4};
           if (!same(peek.view(), x) || peek.broken) break;
@@ -239,6 +225,17 @@ std::string Engine::run(const double* commands, int64_t count) {
         for (int i = 0; i < n; i++) wrote(parts[i].out);
         break;
       }
+      case Opcode::softmax:
+      case Opcode::keepGroups:
+      case Opcode::topK:
+      case Opcode::gather:
+      case Opcode::normaliseRows:
+      case Opcode::l2Norm: routing(code, in); break;
+      case Opcode::expertLinear: expert_linear(in); break;
+      case Opcode::combine: combine(in); break;
+      case Opcode::headLinear: head_linear(in); break;
+      case Opcode::causalConv: causal_conv(in); break;
+      case Opcode::deltaRule: delta_rule(in); break;
       default: elementwise(code, in); break;
     }
     if (in.broken) return "arguments of command " + std::to_string(code);

@@ -46,7 +46,7 @@ void Engine::quantise_rows(View x) {
   has_q16_ = wide;
 }
 
-void Engine::quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread) {
+void Engine::quant_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread) {
   const Weight& w = *part.weight;
   const QuantRows rows = quant_rows();
   const size_t bytes = group_bytes(w.kind, rows.blocks);
@@ -57,12 +57,12 @@ void Engine::quant_piece(View x, const LinearPart& part, int64_t first, int64_t 
   const auto gemv = w.kind == Kind::Q8 ? kernels_->gemv_q8 : kernels_->gemv_q4;
   const auto gemm = w.kind == Kind::Q8 ? kernels_->gemm_q8 : kernels_->gemm_q4;
   for (int64_t g = first; g < first + groups; g++) {
-    const uint8_t* group = w.data + size_t(g) * bytes;
+    const uint8_t* group = w.matrix(part.index) + size_t(g) * bytes;
     const int64_t n = std::min<int64_t>(kGroup, w.rows - g * kGroup);
     float* out = n == kGroup ? part.out.data + g * kGroup : spare;
     const int64_t ldo = n == kGroup ? part.out.stride : kGroup;
-    if (x.rows == 1) gemv(group, rows, 0, out);
-    else gemm(group, rows, 0, x.rows, out, ldo, panel);
+    if (x.rows == 1) gemv(group, rows, row, out);
+    else gemm(group, rows, row, x.rows, out, ldo, panel);
     if (n < kGroup)
       for (int64_t r = 0; r < x.rows; r++) std::memcpy(part.out.row(r) + g * kGroup, spare + r * kGroup, size_t(n) * 4);
     add_bias(part.out, g * kGroup, n, part.bias);
@@ -71,11 +71,12 @@ void Engine::quant_piece(View x, const LinearPart& part, int64_t first, int64_t 
 
 void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread) {
   const Weight& w = *part.weight;
+  const uint8_t* data = w.matrix(part.index);
   const int64_t from = first * kGroup, to = std::min(w.rows, (first + groups) * kGroup);
   if (x.rows < kGemmRows && !quantised(w.kind)) {
     const size_t size = dense_bytes(w.kind);
     for (int64_t o = from; o < to; o++) {
-      const uint8_t* row = w.data + size_t(o * w.cols) * size;
+      const uint8_t* row = data + size_t(o * w.cols) * size;
       for (int64_t r = 0; r < x.rows; r++) {
         const float y = w.kind == Kind::F32    ? kernels_->dot_f32(reinterpret_cast<const float*>(row), x.row(r), w.cols)
                         : w.kind == Kind::BF16 ? kernels_->dot_bf16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols)
@@ -99,10 +100,10 @@ void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t 
       const int64_t o = from + g * kGroup, n = std::min<int64_t>(kGroup, to - o);
       float* panel = panels + g * kGroup * kPanelDepth;
       if (unpack) {
-        for (int64_t r = 0; r < n; r++) dequantise_row(w, 0, o + r, rows + r * w.cols);
+        for (int64_t r = 0; r < n; r++) dequantise_row(w, part.index, o + r, rows + r * w.cols);
         kernels_->pack(Kind::F32, rows + k, w.cols, n, depth, panel);
       } else {
-        kernels_->pack(w.kind, w.data + size_t(o * w.cols + k) * dense_bytes(w.kind), w.cols, n, depth, panel);
+        kernels_->pack(w.kind, data + size_t(o * w.cols + k) * dense_bytes(w.kind), w.cols, n, depth, panel);
       }
     }
     for (int64_t r = 0; r < x.rows; r += 12) {
@@ -122,27 +123,34 @@ void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t 
   add_bias(part.out, from, to - from, part.bias);
 }
 
+void Engine::linear_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread) {
+  if (is_quantised(*part.weight)) quant_piece(x, part, row, first, groups, thread);
+  else dense_piece(x, part, first, groups, thread);
+}
+
+// Decode: pieces of equal bytes. Prefill: so many groups that a tile of x is used several times from the cache.
+int64_t Engine::groups_per_piece(const Weight& w, int64_t rows) const {
+  if (rows >= kGemmRows) return kGemmGroups;
+  const int64_t row = quantised(w.kind) ? (dequantise ? 4 * w.cols : int64_t(group_bytes(w.kind, blocks_of(w.cols))) / kGroup)
+                                        : w.cols * int64_t(dense_bytes(w.kind));
+  return std::max<int64_t>(1, kPieceBytes / (kGroup * row));
+}
+
 void Engine::linear(View x, const LinearPart* parts, int count) {
-  struct Run { int part; int64_t first, groups; };
   int64_t each[8], start[9] = {0};
   bool codes = false;
   for (int i = 0; i < count; i++) {
     const Weight& w = *parts[i].weight;
-    const bool quant = quantised(w.kind) && !dequantise;
-    codes = codes || quant;
-    const int64_t bytes = quant ? int64_t(group_bytes(w.kind, blocks_of(w.cols))) : kGroup * w.cols * int64_t(dense_bytes(quantised(w.kind) ? Kind::F32 : w.kind));
-    // decode: pieces of equal bytes; prefill: so many groups that a tile of x is used several times from the cache
-    each[i] = x.rows >= kGemmRows ? kGemmGroups : std::max<int64_t>(1, kPieceBytes / bytes);
+    codes = codes || is_quantised(w);
+    each[i] = groups_per_piece(w, x.rows);
     start[i + 1] = start[i] + (groups_of(w.rows) + each[i] - 1) / each[i];
   }
   if (codes) quantise_rows(x);
   pool_.run(start[count], [&](int64_t piece, int thread) {
     int i = 0;
     while (piece >= start[i + 1]) i++;
-    const Weight& w = *parts[i].weight;
-    const int64_t first = (piece - start[i]) * each[i], groups = std::min(each[i], groups_of(w.rows) - first);
-    if (quantised(w.kind) && !dequantise) quant_piece(x, parts[i], first, groups, thread);
-    else dense_piece(x, parts[i], first, groups, thread);
+    const int64_t first = (piece - start[i]) * each[i];
+    linear_piece(x, parts[i], 0, first, std::min(each[i], groups_of(parts[i].weight->rows) - first), thread);
   });
 }
 

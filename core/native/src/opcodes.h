@@ -5,7 +5,9 @@
 
 #define KVAD_OPCODES(X) \
   X(embed) X(linear) X(rmsNorm) X(layerNorm) X(activate) X(gated) X(xielu) X(add) X(multiply) X(scaleGroups) \
-  X(affine) X(scale) X(clamp) X(softcap) X(copy) X(rope) X(append) X(attend)
+  X(affine) X(scale) X(clamp) X(softcap) X(copy) X(rope) X(append) X(attend) \
+  X(softmax) X(keepGroups) X(topK) X(gather) X(normaliseRows) X(expertLinear) X(combine) X(headLinear) \
+  X(causalConv) X(l2Norm) X(deltaRule)
 
 namespace kvad {
 

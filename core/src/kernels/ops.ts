@@ -1,3 +1,5 @@
+import type { ExpertOps } from './expert-ops.js';
+import type { RecurrentOps } from './recurrent-ops.js';
 import type { StateSpec } from '../axes/state.js';
 import type { Matrix, Precision, State, Tensor, Vector, WeightData } from './tensor.js';
 
@@ -44,7 +46,7 @@ export interface KvSegment {
   readonly position: number;
   /** `[tokens, kv_heads * key_dim]`, this call's rows included. */
   readonly keys: State;
-  /** `[tokens, kv_heads * value_dim]`. */
+  /** `[tokens, kv_heads * value_dim]`; with one key head it may be `keys` itself: then a value is the first part of its key. */
   readonly values: State;
 }
 
@@ -79,7 +81,7 @@ export interface LinearOptions {
  *
  * `out` may be one of the inputs where a line says "in place".
  */
-export interface Ops {
+export interface Ops extends ExpertOps, RecurrentOps {
   readonly name: string;
 
   // --- memory ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import type { Matrix, MatrixStack, Precision, Vector, WeightData } from '../kern
 import type { PlannedSlot } from '../plan/planned-slot.js';
 
 type Role = WeightSlot['role'];
+type Handle = Matrix | MatrixStack | Vector | Int32Array;
 
 /** Matrices whose rows are looked up or scored token by token: 8 bits where the others have 4. */
 const BY_TOKEN: ReadonlySet<string> = new Set(['embedding.tokens.weight', 'head.weight']);
@@ -19,7 +20,7 @@ export class WeightHandles {
   readonly #weights: BoundWeights;
   readonly #ops: Ops;
   readonly #quant: Precision | null;
-  readonly #made = new Map<string, Matrix | Vector | Int32Array>();
+  readonly #made = new Map<string, Handle>();
 
   constructor(slots: readonly PlannedSlot[], weights: BoundWeights, ops: Ops, quant: Precision | null) {
     this.#slots = new Map(slots.map((slot) => [slot.name, slot]));
@@ -89,20 +90,21 @@ export class WeightHandles {
     return [...this.#made.values()].reduce((total, weight) => total + bytesOf(weight), 0);
   }
 
-  #shared<T extends Matrix | Vector | Int32Array>(name: string, form: string, make: () => T): T {
+  #shared<T extends Handle>(name: string, form: string, make: () => T): T {
     const key = `${form} ${this.#weights.sourceOf(name)}`;
     if (!this.#made.has(key)) this.#made.set(key, make());
     return this.#made.get(key) as T;
   }
 }
 
-const bytesOf = (weight: Matrix | Vector | Int32Array): number => {
+const bytesOf = (weight: Handle): number => {
+  if ('count' in weight) return weight.count * weight.rows * rowBytes(weight);
   if ('precision' in weight) return weight.rows * rowBytes(weight);
   return 4 * weight.length;
 };
 
 /** q8 and q4: blocks of 32 columns with an f16 scale each, the last one padded. */
-const rowBytes = ({ cols, precision }: Matrix): number => {
+const rowBytes = ({ cols, precision }: Matrix | MatrixStack): number => {
   const blocks = Math.ceil(cols / 32);
   return { f32: 4 * cols, f16: 2 * cols, bf16: 2 * cols, q8: blocks * 34, q4: blocks * 18 }[precision];
 };

@@ -67,6 +67,17 @@ export const OPCODES = [
   'rope',
   'append',
   'attend',
+  'softmax',
+  'keepGroups',
+  'topK',
+  'gather',
+  'normaliseRows',
+  'expertLinear',
+  'combine',
+  'headLinear',
+  'causalConv',
+  'l2Norm',
+  'deltaRule',
 ] as const;
 export type Opcode = (typeof OPCODES)[number];
 

@@ -1,4 +1,4 @@
-import type { Matrix, Precision, State, Tensor, Vector } from '../tensor.js';
+import type { Matrix, MatrixStack, Precision, State, Tensor, Vector } from '../tensor.js';
 
 /** A view of the arena: elements of 4 bytes, counted from its start. */
 export class NativeTensor {
@@ -73,6 +73,7 @@ const expect = <T>(handle: unknown, type: new (...args: never[]) => T, what: str
 
 export const tensorOf = (x: Tensor): NativeTensor => expect(x, NativeTensor, 'tensor');
 export const matrixOf = (x: Matrix): NativeMatrix => expect(x, NativeMatrix, 'matrix');
+export const stackOf = (x: MatrixStack): NativeMatrix => expect(x, NativeMatrix, 'stack of matrices');
 export const vectorOf = (x: Vector): NativeVector => expect(x, NativeVector, 'vector');
 export const stateOf = (x: State): NativeState => {
   const state = expect(x, NativeState, 'state');

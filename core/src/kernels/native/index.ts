@@ -1,6 +1,7 @@
 import { growing, type StateSpec } from '../../axes/state.js';
 import type { ActivationName, AttendOptions, NormOptions, Ops, StateSnapshot } from '../ops.js';
-import type { Matrix, State, Tensor, Vector } from '../tensor.js';
+import type { RecurrentSegment } from '../recurrent-ops.js';
+import type { Matrix, MatrixStack, State, Tensor, Vector } from '../tensor.js';
 import { decodeFloats } from '../half.js';
 import { loadAddon, type Addon } from './addon.js';
 import { CommandList } from './commands.js';
@@ -10,6 +11,7 @@ import {
   NativeTensor,
   NativeVector,
   StateView,
+  stackOf,
   stateOf,
   tensorOf,
   vectorOf,
@@ -148,6 +150,10 @@ class NativeOps implements Ops {
 
   matrix(...[data, precision]: Parameters<Ops['matrix']>): Matrix {
     return nativeMatrix(this.addon, this.#engine, data, precision) as unknown as Matrix;
+  }
+
+  stack(...[data, precision]: Parameters<Ops['stack']>): MatrixStack {
+    return nativeMatrix(this.addon, this.#engine, data, precision) as unknown as MatrixStack;
   }
 
   vector(data: Parameters<Ops['vector']>[0]): Vector {
@@ -310,6 +316,57 @@ class NativeOps implements Ops {
     this.#list.push('attend', [...view(q), ...view(out), ...shape, ...vectors, segments.length, ...rows]);
   }
 
+  // --- routers and experts --------------------------------------------------------------------
+
+  softmax(x: Tensor, out: Tensor): void {
+    this.#list.push('softmax', [...view(x), ...view(out)]);
+  }
+
+  keepGroups(...[x, out, { groups, keep, by, masked }]: Parameters<Ops['keepGroups']>): void {
+    this.#list.push('keepGroups', [...view(x), ...view(out), groups, keep, Number(by === 'sum2'), masked]);
+  }
+
+  topK(x: Tensor, ids: Tensor): void {
+    this.#list.push('topK', [...view(x), ...view(ids)]);
+  }
+
+  gather(x: Tensor, ids: Tensor, out: Tensor): void {
+    this.#list.push('gather', [...view(x), ...view(ids), ...view(out)]);
+  }
+
+  normaliseRows(...[x, out, { eps, floor }]: Parameters<Ops['normaliseRows']>): void {
+    this.#list.push('normaliseRows', [...view(x), ...view(out), eps, floor]);
+  }
+
+  expertLinear(...[x, weight, out, { ids, bias }]: Parameters<Ops['expertLinear']>): void {
+    this.#list.push('expertLinear', [...view(x), stackOf(weight).id, ...view(out), ...view(ids), vectorId(bias)]);
+  }
+
+  combine(...[x, weights, out, { keep }]: Parameters<Ops['combine']>): void {
+    this.#list.push('combine', [...view(x), ...view(weights), ...view(out), keep]);
+  }
+
+  headLinear(x: Tensor, weight: MatrixStack, out: Tensor): void {
+    this.#list.push('headLinear', [...view(x), stackOf(weight).id, ...view(out)]);
+  }
+
+  // --- recurrent mixers -----------------------------------------------------------------------
+
+  causalConv(...[x, out, { segments, weight, bias, kernel }]: Parameters<Ops['causalConv']>): void {
+    const rows = fixedSegments(segments);
+    this.#list.push('causalConv', [...view(x), ...view(out), vectorId(weight), vectorId(bias), kernel, ...rows]);
+  }
+
+  l2Norm(...[x, out, { size, eps }]: Parameters<Ops['l2Norm']>): void {
+    this.#list.push('l2Norm', [...view(x), ...view(out), size, eps]);
+  }
+
+  deltaRule(...[{ q, k, v, decay, beta }, out, options]: Parameters<Ops['deltaRule']>): void {
+    const { segments, keyHeads, valueHeads, keyDim, valueDim } = options;
+    const inputs = [q, k, v, decay, beta, out].flatMap(view);
+    this.#list.push('deltaRule', [...inputs, keyHeads, valueHeads, keyDim, valueDim, ...fixedSegments(segments)]);
+  }
+
   dispose(): void {
     this.#f32 = new Float32Array();
     this.#i32 = new Int32Array();
@@ -321,6 +378,11 @@ const normArguments = ({ size, eps, offset, weight }: NormOptions): readonly num
   const own = weight !== null && vectorOf(weight).length !== size;
   return [size, eps, offset, vectorId(weight), Number(own)];
 };
+
+const fixedSegments = (segments: readonly RecurrentSegment[]): readonly number[] => [
+  segments.length,
+  ...segments.flatMap(({ start, length, state }) => [start, length, stateOf(state).id]),
+];
 
 const bytesOf = (data: Float32Array | Int32Array): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

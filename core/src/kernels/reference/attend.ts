@@ -17,7 +17,8 @@ const openCache = (segment: KvSegment, q: HostTensor, options: AttendOptions): C
   const { kvHeads, keyDim, valueDim } = options;
   const keys = hostState(segment.keys);
   const values = hostState(segment.values);
-  if (keys.width !== kvHeads * keyDim || values.width !== kvHeads * valueDim) {
+  const within = values === keys && kvHeads === 1 && valueDim <= keyDim;
+  if (keys.width !== kvHeads * keyDim || (values.width !== kvHeads * valueDim && !within)) {
     throw shapeError('attend', 'keys [tokens, kvHeads * keyDim], values [tokens, kvHeads * valueDim]', {
       keys: { rows: keys.length, cols: keys.width },
       values: { rows: values.length, cols: values.width },

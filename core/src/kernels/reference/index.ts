@@ -3,11 +3,14 @@ import { activationOps } from './activations.js';
 import { Arena } from './arena.js';
 import { attendOps } from './attend.js';
 import { elementwiseOps } from './elementwise.js';
+import { expertOps } from './experts.js';
 import type { Lifetime } from './host-tensor.js';
 import { linearOps } from './linear.js';
 import { memoryOps } from './memory.js';
 import { normOps } from './norms.js';
+import { recurrentOps } from './recurrent.js';
 import { ropeOps } from './rope.js';
+import { routingOps } from './routing.js';
 import { stateOps } from './states.js';
 import { weightOps } from './weights.js';
 
@@ -33,6 +36,9 @@ export const createReferenceOps = ({ kvCacheDtype }: { readonly kvCacheDtype: 'f
     ...elementwiseOps,
     ...ropeOps,
     ...attendOps,
+    ...routingOps,
+    ...expertOps,
+    ...recurrentOps,
     dispose: () => {
       lifetime.live = false;
       arena.dispose();

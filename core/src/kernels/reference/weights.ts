@@ -1,11 +1,22 @@
 import { KvadError } from '../../errors/kvad-error.js';
 import { decodeFloats, roundToBf16, roundToF16 } from '../half.js';
 import type { Ops } from '../ops.js';
-import type { Matrix, Precision, Vector, WeightData } from '../tensor.js';
+import type { Matrix, MatrixStack, Precision, Vector, WeightData } from '../tensor.js';
 
 /** A weight matrix, widened to float32: row o starts at `o * cols`. */
 export class HostMatrix {
   constructor(
+    readonly rows: number,
+    readonly cols: number,
+    readonly precision: Precision,
+    readonly values: Float32Array,
+  ) {}
+}
+
+/** `count` matrices of one shape, one after another. */
+export class HostStack {
+  constructor(
+    readonly count: number,
     readonly rows: number,
     readonly cols: number,
     readonly precision: Precision,
@@ -25,6 +36,12 @@ export const hostMatrix = (handle: Matrix): HostMatrix => {
   const matrix: unknown = handle;
   if (!(matrix instanceof HostMatrix)) throw new Error('a matrix of other ops was given to the reference ops');
   return matrix;
+};
+
+export const hostStack = (handle: MatrixStack): HostStack => {
+  const stack: unknown = handle;
+  if (!(stack instanceof HostStack)) throw new Error('a stack of other ops was given to the reference ops');
+  return stack;
 };
 
 /** The values of a vector that must have that length; null stays null. */
@@ -67,17 +84,24 @@ const rounded = (values: Float32Array, stored: Precision, precision: Precision):
   throw new KvadError('KVAD_E_QUANT_UNSUPPORTED', { precision, kernels: 'reference' });
 };
 
+/** The values of a weight with that many axes, and how they are held. */
+const held = (op: string, data: WeightData, axes: number, precision: Precision | null) => {
+  if (data.shape.length !== axes) throw new Error(`${op}: shape [${data.shape.join(', ')}] has not ${axes} axes`);
+  const stored = STORED[data.dtype]!;
+  const values = decode(op, data);
+  return { values: rounded(values, stored, precision ?? stored), precision: precision ?? stored };
+};
+
 /** Weights on the host: float32 values, rounded first where a smaller precision is asked for. */
-export const weightOps: Pick<Ops, 'matrix' | 'vector' | 'constant'> = {
-  matrix(data, precision) {
-    const [rows, cols, ...more] = data.shape;
-    if (rows === undefined || cols === undefined || more.length > 0) {
-      throw new Error(`matrix: shape [${data.shape.join(', ')}] has not two axes`);
-    }
-    const values = decode('matrix', data);
-    const stored = STORED[data.dtype]!;
-    const held = precision ?? stored;
-    return new HostMatrix(rows, cols, held, rounded(values, stored, held)) as unknown as Matrix;
+export const weightOps: Pick<Ops, 'matrix' | 'stack' | 'vector' | 'constant'> = {
+  matrix(data, wanted) {
+    const { values, precision } = held('matrix', data, 2, wanted);
+    return new HostMatrix(data.shape[0]!, data.shape[1]!, precision, values) as unknown as Matrix;
+  },
+  stack(data, wanted) {
+    const { values, precision } = held('stack', data, 3, wanted);
+    const [count, rows, cols] = data.shape as readonly [number, number, number];
+    return new HostStack(count, rows, cols, precision, values) as unknown as MatrixStack;
   },
   vector: (data) => new HostVector(decode('vector', data)) as unknown as Vector,
   constant: (values) => new HostVector(values.slice()) as unknown as Vector,
