@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { AXIS_TOKENS, createReferenceOps, loadText, PartRegistry, type Axis, type Plugin } from '@kvad/core';
+import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type Axis, type Plugin } from '@kvad/core';
 import { createRegistry } from '@kvad/arch-registry';
 import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { completeSettings, type EngineOptions, type EngineSettings } from './engine-settings.js';
@@ -32,7 +32,7 @@ export const createContainer = (options: EngineOptions = {}): DependencyContaine
     ),
   });
   engine.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
-  engine.register(MAKE_OPS, { useValue: createReferenceOps });
+  engine.register(MAKE_OPS, { useValue: chooseOps });
   engine.register(LOAD_TEXT, { useValue: loadText });
   engine.register(MODEL_LOADER, { useClass: ModelLoader });
   return engine;

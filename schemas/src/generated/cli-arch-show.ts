@@ -47,6 +47,10 @@ export interface ConfigKey {
 }
 export interface ShownWeight {
   slot: string;
+  /**
+   * the default config has this weight; others are for other values of config keys
+   */
+  used: boolean;
   sources: {
     tensors: string[];
     transform: string[];
