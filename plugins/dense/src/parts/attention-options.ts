@@ -22,6 +22,8 @@ export interface AttentionOptions {
   readonly softcap?: number;
   /** A learned logit per head that joins the softmax and brings no value. */
   readonly sinks?: 'per-head';
+  /** Multiplies the values. */
+  readonly valueScale?: number;
   readonly outGate?: OutGate;
   /** Norm over all heads' values, before the output projection. */
   readonly outNorm?: NormPlan;
@@ -116,8 +118,9 @@ export const ATTENTION_SCHEMA: JSONSchema = object(
     }),
     softcap: positive,
     sinks: { const: 'per-head' },
+    valueScale: { type: 'number' },
     outGate: { enum: ['sigmoid', 'softplus', 'softplus-per-head'] },
     outNorm: normSchema,
   },
-  ['clip', 'qkNorm', 'queryScale', 'softcap', 'sinks', 'outGate', 'outNorm'],
+  ['clip', 'qkNorm', 'queryScale', 'softcap', 'sinks', 'valueScale', 'outGate', 'outNorm'],
 );

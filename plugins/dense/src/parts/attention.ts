@@ -7,7 +7,7 @@
  *    q       = s(p) q                      queryScale
  *    a_hj    = scale q_h·k_j + slope_h (j - p), cap tanh(a_hj / cap)       keys j that the mask shows
  *    P_hj    = exp(a_hj) / (Σ_i exp(a_hi) + exp(sink_h))
- *    y_h     = Σ_j P_hj v_j                query head h reads key head floor(h / (heads / kvHeads))
+ *    y_h     = valueScale Σ_j P_hj v_j     query head h reads key head floor(h / (heads / kvHeads))
  *    y       = norm(y * f(W_g x))          outGate, outNorm
  *    out     = W_o y + b_o
  * x, out [rows, hidden]; k and v are cached as they enter the scores: after norm and rope.
@@ -110,6 +110,7 @@ class Attention implements AttentionMixer {
 
     const y = ops.tensor(x.rows, options.heads * options.valueDim);
     this.attend(q, y, this.cache(k, v, ctx));
+    if (options.valueScale !== undefined) ops.scale(y, y, options.valueScale);
     this.gateValues(x, y);
     this.outNorm?.forward(y, y);
     this.o.into(y, out);
