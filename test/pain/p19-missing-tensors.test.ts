@@ -21,7 +21,7 @@ const CASES: readonly Case[] = [
     what: 'a tensor dropped',
     tensors: ({ [UP]: _, ...rest }) => rest,
     code: 'MISSING',
-    says: ['weights of the model are there', `1 missing: ${UP}`],
+    says: ['weights of the model are there and fit', `1 missing: ${UP}`],
   },
   {
     what: 'a tensor renamed',

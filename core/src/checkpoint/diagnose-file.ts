@@ -18,7 +18,7 @@ const begins = (start: Uint8Array, ...bytes: number[]): boolean => bytes.every((
 const SIGNATURES: readonly Signature[] = [
   {
     looksLike: 'a Git LFS pointer, not the file itself',
-    action: 'run git lfs pull in that folder, or download the model with kvad pull',
+    action: 'run git lfs pull in that folder, or download the file itself',
     matches: (_, text) => text.startsWith('version https://git-lfs'),
   },
   {

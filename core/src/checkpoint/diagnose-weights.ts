@@ -24,7 +24,8 @@ export const diagnoseWeights = (request: BindRequest, lists: Lists): string | nu
     vocabulary(lists) ??
     everyLayer(request, lists) ??
     leftOutByConfig(request, lists) ??
-    `${request.slots.length - missing.length} of ${request.slots.length} weights of the model are there`
+    cutUpOtherwise(lists) ??
+    inNumbers(request, lists)
   );
 };
 
@@ -129,4 +130,19 @@ const leftOutByConfig = ({ rules }: BindRequest, { missing, unexpected, misshape
   const slots = unexpected.map((name) => known.find(({ pattern }) => pattern.test(name))?.slot);
   if (slots.some((slot) => slot === undefined)) return null;
   return `config.json leaves out ${collapseNames(slots.map(String)).join(', ')}, which the checkpoint has`;
+};
+
+const cutUpOtherwise = ({ missing, misshaped, partlyRead }: Lists): string | null => {
+  const [first] = partlyRead;
+  if (first === undefined || missing.length + misshaped.length > 0) return null;
+  const { tensor, slots, read, elements } = first;
+  const parts = collapseNames(slots).join(', ');
+  return `${tensor} was stored for other sizes than config.json tells: ${parts} take ${read} of its ${elements} elements`;
+};
+
+/** Nothing in common was found: how much does fit. */
+const inNumbers = ({ slots }: BindRequest, { missing, misshaped, unreadable }: Lists): string => {
+  const amiss = missing.length + misshaped.length + unreadable.length;
+  if (amiss === 0) return 'every weight of the model is there, and more';
+  return `${Math.max(0, slots.length - amiss)} of ${slots.length} weights of the model are there and fit`;
 };

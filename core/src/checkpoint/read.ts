@@ -45,7 +45,7 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
       const reason = `bytes ${offset} to ${offset + length} were asked of ${size}`;
       throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
     }
-    const bytes = new Uint8Array(new ArrayBuffer(length));
+    const bytes = allocate(length, file);
     let done = 0;
     while (done < length) {
       let count: number;
@@ -72,4 +72,13 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
       open = false;
     },
   };
+};
+
+const allocate = (length: number, file: string): Uint8Array<ArrayBuffer> => {
+  try {
+    return new Uint8Array(new ArrayBuffer(length));
+  } catch (error) {
+    const reason = `${length} bytes at once are more than this system gives`;
+    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason }, { cause: error });
+  }
 };

@@ -150,6 +150,9 @@ describe('the audit', () => {
     const error = refusal(() => refuseBadWeights(audit, { directory }));
     expect(error.code).toBe('KVAD_E_WEIGHTS_SHAPE');
     expect(error.message).toContain('1 partly read: qkv');
+    expect(error.message).toContain(
+      'was stored for other sizes than config.json tells: q, k, v take 6 of its 8 elements',
+    );
     expect(
       bind({ qkv: f32([8]) }, { slots: three, rules: [...rules, unneeded('qkv', 'the rest is for training')] }).audit
         .diagnosis,

@@ -29,7 +29,7 @@ const CASES: readonly Case[] = [
     what: 'one tensor dropped',
     stored: without(all, (name) => name === 'model.layers.1.q_proj.weight'),
     code: 'MISSING',
-    says: ['10 of 11 weights of the model are there', '1 missing: model.layers.1.q_proj.weight'],
+    says: ['10 of 11 weights of the model are there and fit', '1 missing: model.layers.1.q_proj.weight'],
   },
   {
     what: 'one tensor renamed',
@@ -132,6 +132,12 @@ const CASES: readonly Case[] = [
     stored: { 'h.0.x.weight': f32([1]), 'h.1.x.weight': f32([1]) },
     code: 'MISSING',
     says: ['no tensor has a name that this family knows', '11 missing', '2 unexpected: h.{0-1}.x.weight'],
+  },
+  {
+    what: 'a tensor too many',
+    stored: { ...all, 'extra.weight': f32([1]) },
+    code: 'UNEXPECTED',
+    says: ['every weight of the model is there, and more; 1 unexpected: extra.weight'],
   },
   {
     what: 'an adapter',

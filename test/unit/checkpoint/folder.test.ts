@@ -61,7 +61,7 @@ describe('a folder that is none', () => {
   it('has no weights', () => {
     const error = refusal(() => openCheckpoint(folderWith(['config.json'])));
     expect(error.code).toBe('KVAD_E_MODEL_FOLDER_NO_WEIGHTS');
-    expect(error.hint).toContain('kvad pull');
+    expect(error.hint).toContain('download');
   });
 
   it('has model weights in a subfolder only', () => {

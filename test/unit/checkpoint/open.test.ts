@@ -52,7 +52,7 @@ describe('shards with an index', () => {
     const error = refusal(() => openCheckpoint(folderOf({ ...rest, [INDEX]: index(GOOD) })));
     expect(error.code).toBe('KVAD_E_SAFETENSORS_SHARD_MISSING');
     expect(error.message).toMatch(/lacks the shard model-00002-of-00002\.safetensors, which .*index\.json names/);
-    expect(error.hint).toContain('kvad pull');
+    expect(error.hint).toContain('download');
   });
 
   it('that are absent beside a whole model: the hint says that the index is stale', () => {
