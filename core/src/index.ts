@@ -20,6 +20,7 @@ export type { LoadedTextSide } from './text/text-side.js';
 export type * from './text/types.js';
 export * from './plugin.js';
 export * from './axes/builtin/index.js';
+export { chooseOps, type OpsChoice } from './kernels/choose-ops.js';
 export { createReferenceOps } from './kernels/reference/index.js';
 export * from './kernels/half.js';
 export { RopeTables, type TableAngles } from './kernels/rope-tables.js';

@@ -82,7 +82,9 @@ export interface LinearOptions {
  * `out` may be one of the inputs where a line says "in place".
  */
 export interface Ops extends ExpertOps, RecurrentOps {
+  /** `reference`, or the native kernel set: `avx2`. */
   readonly name: string;
+  readonly threads: number;
 
   // --- memory ---------------------------------------------------------------------------------
   /** Scratch for activations, contents undefined. Freed by `release` of a mark taken before it, as `upload` is. */

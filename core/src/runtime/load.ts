@@ -3,6 +3,7 @@ import { refuseBadWeights } from '../checkpoint/refuse.js';
 import { openCheckpoint } from '../checkpoint/open.js';
 import { checkModelFolder } from '../checkpoint/folder.js';
 import { KvadError } from '../errors/kvad-error.js';
+import type { OpsChoice } from '../kernels/choose-ops.js';
 import type { Ops } from '../kernels/ops.js';
 import { readConfig } from '../plan/config-file.js';
 import type { Family } from '../plan/family.js';
@@ -35,7 +36,7 @@ export interface FamilySource extends PartSource {
 export interface LoadPieces {
   readonly source: FamilySource;
   makeParts(plugins: readonly Plugin[]): PartRegistry;
-  makeOps(options: { readonly kvCacheDtype: 'f16' | 'f32' }): Ops;
+  makeOps(options: OpsChoice): Ops;
   loadText(directory: string): Promise<TextSide>;
 }
 
@@ -63,7 +64,7 @@ export const loadModel = async (
   const parts = await gatherParts(plan, source, makeParts);
   const slots = planSlots(plan, parts);
   const checkpoint = openCheckpoint(directory);
-  const ops = makeOps({ kvCacheDtype });
+  const ops = makeOps({ kvCacheDtype, threads: options.threads ?? null });
   try {
     const { weights, audit: weightAudit } = bindWeights({ slots, rules, tied: plan.head.tied, checkpoint });
     refuseBadWeights(weightAudit, { directory });
@@ -80,7 +81,7 @@ export const loadModel = async (
       weightBytes: model.weightBytes,
       stateBytesPerToken: stateBytesPerToken(model.stateSlots, kvCacheDtype),
       kernels: ops.name,
-      threads: 1,
+      threads: ops.threads,
       quant,
       kvCacheDtype,
       loadMilliseconds: performance.now() - start,

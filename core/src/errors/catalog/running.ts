@@ -51,6 +51,10 @@ export const RUNNING_ERRORS = {
     (p) => `f16 cannot hold the weight ${p.value}`,
     'run the weights as stored, or as bf16, which has the range of f32',
   ),
+  KVAD_E_KERNELS: entry<{ wanted: string; available: readonly string[] }>(
+    (p) => `KVAD_CPU asks for the kernels "${p.wanted}"; this machine runs ${p.available.join(', ')}`,
+    'set KVAD_CPU to one of them, or leave it out',
+  ),
   KVAD_E_QUANT_RANGE: entry<{ precision: string; blocks: number }>(
     (p) => `${p.precision} cannot hold ${p.blocks} blocks of a weight matrix: their scales are beyond float16`,
     'run the weights as stored, or as bf16, which has the range of f32',

@@ -62,6 +62,7 @@ export const createNativeOps = (options: NativeOptions): Ops | null => {
 
 class NativeOps implements Ops {
   readonly name: string;
+  readonly threads: number;
   readonly #list: CommandList;
   readonly #half: boolean;
   #f32: Float32Array;
@@ -75,6 +76,7 @@ class NativeOps implements Ops {
     const engine = addon.create(options.threads, options.kernels ?? '', ARENA_BYTES, options.dequantise ? 1 : 0);
     const arena = addon.arena(engine);
     this.name = addon.kernels(engine);
+    this.threads = options.threads;
     this.#list = new CommandList(addon, engine);
     this.#half = options.kvCacheDtype === 'f16';
     this.#f32 = new Float32Array(arena);

@@ -27,6 +27,7 @@ export const createReferenceOps = ({ kvCacheDtype }: { readonly kvCacheDtype: 'f
   const lifetime: Lifetime = { live: true };
   return {
     name: 'reference',
+    threads: 1,
     ...memoryOps(arena),
     ...weightOps,
     ...stateOps(kvCacheDtype, lifetime),
