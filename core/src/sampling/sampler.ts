@@ -1,5 +1,5 @@
 import type { SamplingOptions } from '../runtime/types.js';
-import { drawAt, keepMinP, keepTopK, keepTopP, weigh } from './candidates.js';
+import { drawAt, keepMinP, keepTopP, weighTopK } from './candidates.js';
 import { largestOf } from './finite.js';
 import { penaliseRepeats } from './penalty.js';
 import { Random } from './random.js';
@@ -31,11 +31,11 @@ export class Sampler {
   next(logits: Float32Array, context: readonly number[]): number {
     const { temperature, topK, topP, minP, repeatPenalty, repeatWindow } = this.#options;
     largestOf(logits);
-    const penalised = Float64Array.from(logits);
+    const penalised = new Float64Array(logits);
     penaliseRepeats(penalised, repeatWindow === 0 ? [] : context.slice(-repeatWindow), repeatPenalty);
     const max = largestOf(penalised);
     if (temperature === 0) return penalised.indexOf(max);
-    const candidates = keepMinP(keepTopP(keepTopK(weigh(penalised, max, temperature), topK), topP), minP);
+    const candidates = keepMinP(keepTopP(weighTopK(penalised, topK, max, temperature), topP), minP);
     return drawAt(candidates, this.#random.uniform());
   }
 }

@@ -49,7 +49,6 @@ export const fakeText = (choice: FakeTextChoice = {}): TextSide => {
     },
     tokenizer: {
       vocabSize: 32,
-      idLimit: 32,
       encode: (text) => Promise.resolve(read(text)),
       decode: (ids) => Promise.resolve(spell(ids)),
       stream: tokenizer ? stream : missing,

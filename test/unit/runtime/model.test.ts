@@ -6,7 +6,9 @@ import {
   PartRegistry,
   planSlots,
   layerNorm,
+  type FeedForward,
   type ModelPlan,
+  type SideInput,
 } from '@kvad/core';
 import { describe, expect, it } from 'vitest';
 import { sinusoids } from '../../../core/dist/runtime/embedding.js';
@@ -22,7 +24,7 @@ const rowsOf = (plan: ModelPlan, name: string): number[][] => {
   return Array.from({ length: values.length / cols }, (_, row) => values.slice(row * cols, (row + 1) * cols));
 };
 
-const silent = definePart({
+const silent = definePart<FeedForward, object>({
   kind: 'silent',
   about: 'adds nothing',
   options: { type: 'object' },
@@ -35,7 +37,7 @@ const silent = definePart({
     },
   }),
 });
-const doubling = definePart({
+const doubling = definePart<SideInput, object>({
   kind: 'doubling',
   about: 'twice the embedding',
   options: { type: 'object' },
@@ -48,7 +50,7 @@ const doubling = definePart({
     },
   }),
 });
-const adding = definePart({
+const adding = definePart<FeedForward, object>({
   kind: 'adding',
   about: 'gives the side input "double"',
   options: { type: 'object' },
