@@ -1,24 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { schema as sharedSchema, type JSONSchema } from '@kvad/schemas';
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject, type RawConfig } from './config-source.js';
 import { schemaCompiler } from './schema-compiler.js';
-import { shortJson } from './short-json.js';
-
-/** One complaint of a JSON Schema about a config. */
-export interface SchemaProblem {
-  /** Dotted; empty: the whole file. */
-  readonly key: string;
-  /** What is there, as JSON; null where nothing is. */
-  readonly value: string | null;
-  /** Completes `must …`. */
-  readonly rule: string;
-}
+import { schemaProblems, type SchemaProblem } from './schema-problems.js';
 
 /** Schemas that a family's schema may refer to by `https://kvad.dev/schemas/<name>.schema.json#/$defs/…`. */
 const SHARED = ['config-rope'];
-const MOST_PROBLEMS = 8;
 
 /**
  * A family's JSON Schema: completes a config with the `default`s of the published config class and checks it.
@@ -63,11 +52,7 @@ export class ConfigSchema {
 
   /** Fills `default`s into `config` and returns what the schema finds wrong with it; empty: nothing. */
   complete(config: Record<string, unknown>): SchemaProblem[] {
-    if (this.#validate(config)) return [];
-    return (this.#validate.errors ?? [])
-      .filter((error) => !isPartOfUnion(error))
-      .slice(0, MOST_PROBLEMS)
-      .map(problemOf);
+    return this.#validate(config) ? [] : schemaProblems(this.#validate.errors ?? []);
   }
 
   #withoutNulls(values: RawConfig, schema: JSONSchema | undefined): Record<string, unknown> {
@@ -120,28 +105,3 @@ export class ConfigSchema {
 /** A shared schema whose references to itself name it, so that they are found from a family's schema as well. */
 const withFullReferences = (shared: JSONSchema): JSONSchema =>
   JSON.parse(JSON.stringify(shared).replaceAll('"$ref":"#', `"$ref":"${String(shared['$id'])}#`)) as JSONSchema;
-
-/** `anyOf` says it in one line; what each of its branches wanted is noise. */
-const isPartOfUnion = (error: ErrorObject): boolean => /\/(anyOf|oneOf)\/\d+\//.test(error.schemaPath);
-
-const problemOf = (error: ErrorObject): SchemaProblem => {
-  const at = error.instancePath.slice(1).replaceAll('/', '.');
-  if (error.keyword === 'required') {
-    const missing = String(error.params['missingProperty']);
-    return { key: at === '' ? missing : `${at}.${missing}`, value: null, rule: 'be given' };
-  }
-  return { key: at, value: shortJson(error.data), rule: ruleOf(error) };
-};
-
-const ruleOf = ({ keyword, params, schema, message }: ErrorObject): string => {
-  switch (keyword) {
-    case 'type':
-      return `be ${[schema].flat().join(' or ')}`;
-    case 'enum':
-      return `be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
-    case 'const':
-      return `be ${JSON.stringify(params['allowedValue'])}`;
-    default:
-      return (message ?? `pass "${keyword}"`).replace(/^must /, '');
-  }
-};

@@ -50,7 +50,7 @@ export const planModel = (request: PlanModelRequest): PlannedModel => {
   if (!isObject(raw)) throw new KvadError('KVAD_E_CONFIG_READ', { file, reason: 'it holds no JSON object' });
   refuseQuantized(raw, file);
 
-  const text = asked(request, '', () => textConfigOf(raw, family.config));
+  const text = asked(request, '', () => textConfigOf(raw, family.config, modelType));
   if (text.prefix !== '') refuseQuantized(text.raw, file);
 
   const schema = asked(request, '', () => request.schema ?? ConfigSchema.read(request.schemas, family.config.schema));

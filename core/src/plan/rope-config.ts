@@ -66,7 +66,7 @@ export const tableOf = (
   const partial = partialOf(settings, options, type);
   const dims = Math.trunc(options.headDim * (type === 'proportional' ? 1 : partial));
   if (dims < 2 || dims % 2 !== 0) {
-    refuseConfig(settings.pathOf('partial_rotary_factor'), partial, `rotates ${dims} of ${options.headDim} columns`);
+    refuseConfig(partialPath(settings, options), partial, `rotates ${dims} of ${options.headDim} columns`);
   }
   for (const [key, reason] of Object.entries({ ...INERT, ...options.inert })) {
     for (const path of settings.dictionaries) source.inert(`${path}.${key}`, reason);
@@ -76,6 +76,12 @@ export const tableOf = (
     return { type, theta, dims };
   }
   return scaledTable(type, { settings, options, theta, dims, partial, originalContext });
+};
+
+/** Where the partial factor stands, or would stand. */
+const partialPath = (settings: RopeSettings, { keys }: RopeOptions): string => {
+  const outside = keys?.partial ?? ['partial_rotary_factor'];
+  return settings.homes(['partial_rotary_factor'], outside)[0]?.path ?? outside[0] ?? 'partial_rotary_factor';
 };
 
 const typeOf = (settings: RopeSettings, { types = ROPE_TYPES, aliases = {} }: RopeOptions): RopeType => {
@@ -115,5 +121,5 @@ const partialOf = (settings: RopeSettings, options: RopeOptions, type: RopeType)
   const factor = stored ?? byDefault ?? (planned === true ? 1 : planned);
   return typeof factor === 'number' && factor > 0 && factor <= 1
     ? factor
-    : refuseConfig(keys[0] ?? 'partial_rotary_factor', factor, 'is not a share between 0 and 1');
+    : refuseConfig(partialPath(settings, options), factor, 'is not a share between 0 and 1');
 };

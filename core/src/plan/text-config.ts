@@ -1,7 +1,8 @@
 import type { ConfigAudit } from './audit.js';
 import { auditKeys } from './config-audit.js';
 import { objectAt } from './config-recorder.js';
-import { isGiven, type RawConfig } from './config-source.js';
+import { refuseConfig } from './config-refusal.js';
+import { isGiven, isObject, type RawConfig } from './config-source.js';
 import type { FamilyConfig } from './family.js';
 
 /** The config that a family reads, and where in the file it stands. */
@@ -19,8 +20,19 @@ export interface TextConfig {
 
 const NOTHING = { read: [], inert: [], refused: [] };
 
-/** Finds the family's config in a file: the whole file, or what a wrapper holds. */
-export const textConfigOf = (raw: RawConfig, { nested }: FamilyConfig): TextConfig => {
+/**
+ * Finds the family's config in a file: the whole file, or what a wrapper holds. A wrapper around a type of a family
+ * that declares none is refused: its own keys would be read as those of a model.
+ */
+export const textConfigOf = (raw: RawConfig, { nested }: FamilyConfig, modelType: string): TextConfig => {
+  const text = raw['text_config'];
+  if (nested === undefined && raw['model_type'] !== modelType && isObject(text) && text['model_type'] === modelType) {
+    return refuseConfig(
+      'model_type',
+      raw['model_type'],
+      `wraps the ${modelType} of "text_config" in more than a text model`,
+    );
+  }
   if (nested === undefined || !isGiven(raw[nested.key])) {
     return { raw, inner: raw, prefix: '', overruled: {}, auditOuter: () => NOTHING };
   }
