@@ -97,7 +97,11 @@ const page = (shown: CliArchShow): string =>
     ]),
     `\nconfig.json: keys that are read (${shown.config.schema})`,
     textTable(shown.config.keys.map((key) => [`  ${key.key}`, key.type, defaultWords(key), key.about ?? ''])),
-    ...section('config.json: keys that change nothing', shown.config.inert, ({ key, reason }) => [`  ${key}`, reason]),
+    ...section(
+      'config.json: keys that change nothing here (kvad arch plan MODEL --audit tells of all)',
+      shown.config.inert,
+      ({ key, reason }) => [`  ${key}`, reason],
+    ),
     ...weightSection(
       `weights of ${shown.weights_of}`,
       shown.weights.filter(({ used }) => used),

@@ -11,7 +11,7 @@ export interface ModelChoice {
   readonly load: LoadOptions;
 }
 
-/** Loads a model, prints its warnings on stderr, gives it to `use`, and closes it whatever happens. */
+/** Loads a model, gives it to `use`, closes it whatever happens; its warnings go to stderr. */
 export const withModel = async (
   io: Io,
   choice: ModelChoice,
@@ -20,9 +20,19 @@ export const withModel = async (
   const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd, env: io.env });
   try {
     const model = await interruptible(io.interrupt, engine.load(choice.model, choice.load));
-    for (const warning of model.facts.warnings) await warn(io, warning);
+    const told = new Set<string>();
+    await tell(io, model, told);
     await use(model);
+    await tell(io, model, told);
   } finally {
     await engine.close();
+  }
+};
+
+/** Warnings that have come since. */
+const tell = async (io: Io, { facts }: LoadedModel, told: Set<string>): Promise<void> => {
+  for (const warning of facts.warnings) {
+    if (!told.has(warning)) await warn(io, warning);
+    told.add(warning);
   }
 };

@@ -1,4 +1,4 @@
-import type { GenerateEvent, GenerateStats, ModelFacts, SamplingOptions } from '@kvad/core';
+import type { GenerateEvent, GenerateStats, LoadedModel, ModelFacts, SamplingOptions } from '@kvad/core';
 import type { CliRun, RunToken } from '@kvad/schemas';
 import { colorsFor } from '../io/colors.js';
 import { write, writeJson, writeLine, type Io } from '../io/io.js';
@@ -47,7 +47,7 @@ interface RunSettings extends SamplingOptions {
 }
 
 /** One object on stdout at the end. */
-export const jsonReport = (io: Io, facts: ModelFacts, settings: RunSettings): Report => {
+export const jsonReport = (io: Io, model: Pick<LoadedModel, 'facts'>, settings: RunSettings): Report => {
   let promptIds: readonly number[] = [];
   let text = '';
   const tokens: TokenEvent[] = [];
@@ -58,7 +58,10 @@ export const jsonReport = (io: Io, facts: ModelFacts, settings: RunSettings): Re
       text += event.text;
       tokens.push(event);
     } else {
-      await writeJson(io.stdout, runObject(facts, settings, promptIds, tokens, { ...event, text: text + event.text }));
+      await writeJson(
+        io.stdout,
+        runObject(model.facts, settings, promptIds, tokens, { ...event, text: text + event.text }),
+      );
     }
   };
 };

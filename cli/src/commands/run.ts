@@ -27,7 +27,7 @@ export const run: Action<'run'> = async (io, { options }) => {
     const sampling = resolveSampling(samplingFlags(options), model.facts.text.sampling);
     const maxTokens = options.maxTokens ?? MAX_TOKENS;
     const report = options.json
-      ? jsonReport(io, model.facts, { ...sampling, maxTokens, batchSize: options.batchSize ?? 512 })
+      ? jsonReport(io, model, { ...sampling, maxTokens, batchSize: options.batchSize ?? 512 })
       : textReport(io, { logprobs: options.logprobs !== undefined });
     await generate(
       model,

@@ -1,0 +1,111 @@
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const cli = path.resolve(import.meta.dirname, '../../../cli');
+const kvad = path.join(cli, 'bin/kvad.js');
+
+const start = (...words: string[]): ChildProcessWithoutNullStreams => spawn(process.execPath, [kvad, ...words]);
+
+const outcome = (
+  child: ChildProcessWithoutNullStreams,
+): Promise<{ exit: number | null; stdout: string; stderr: string }> =>
+  new Promise((resolve) => {
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+    child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+    child.on('close', (exit) => resolve({ exit, stdout, stderr }));
+  });
+
+/** The shortest of several runs: what the program itself takes, whatever else the machine does. */
+const shortest = (words: readonly string[]): number =>
+  Math.min(
+    ...Array.from({ length: 7 }, () => {
+      const started = performance.now();
+      expect(spawnSync(process.execPath, words).status).toBe(0);
+      return performance.now() - started;
+    }),
+  );
+
+describe('kvad --version', () => {
+  it('loads nothing but package.json', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'kvad-version-'));
+    mkdirSync(path.join(folder, 'bin'));
+    cpSync(path.join(cli, 'bin'), path.join(folder, 'bin'), { recursive: true });
+    cpSync(path.join(cli, 'package.json'), path.join(folder, 'package.json'));
+    const { status, stdout } = spawnSync(process.execPath, [path.join(folder, 'bin/kvad.js'), '--version'], {
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true });
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: expect.stringMatching(/^kvad \d+\.\d+\.\d+\n$/) as string,
+    });
+  });
+
+  it('takes at most 50 ms more than Node itself needs to start', () => {
+    expect(shortest([kvad, '--version']) - shortest(['-e', '0'])).toBeLessThan(50);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('stops a generation within a step, and what was made has been printed', async () => {
+    const child = start(
+      'run',
+      '--raw',
+      '--prompt',
+      'Once upon a time',
+      '--max-tokens',
+      '1000',
+      '--temperature',
+      '2',
+      '--top-k',
+      '0',
+      '--top-p',
+      '1',
+    );
+    child.stdout.once('data', () => child.kill('SIGINT'));
+    const { exit, stdout, stderr } = await outcome(child);
+    expect({ exit, stderr }).toEqual({ exit: 130, stderr: '' });
+    expect(stdout).toMatch(/^[\s\S]+\n$/);
+    expect(stdout.length).toBeLessThan(2000);
+  });
+
+  it('ends a command that waits for stdin', async () => {
+    const child = start('tokenize', '-');
+    const ended = outcome(child);
+    // A signal before the handler is there ends the process by itself, which is also an end.
+    const again = setInterval(() => child.kill('SIGINT'), 1500);
+    const { stdout } = await ended;
+    clearInterval(again);
+    expect(stdout).toBe('');
+  });
+});
+
+describe('a reader that goes away', () => {
+  const pipe = (command: string): { out: string; status: string; err: string } => {
+    const script = `set -o pipefail; { ${command}; } ; echo "status \${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    return { out: stdout.replace(/status \d+\n$/, ''), status: /status (\d+)/.exec(stdout)?.[1] ?? '', err: stderr };
+  };
+  const quoted = `'${process.execPath}' '${kvad}'`;
+
+  it('ends a generation quietly', () => {
+    expect(pipe(`${quoted} run --raw --prompt 'Once upon a time' --max-tokens 1000 --greedy | head -c 2`)).toEqual({
+      out: ', ',
+      status: '0',
+      err: '',
+    });
+  });
+
+  it('is no error for a command that prints once', () => {
+    expect(pipe(`${quoted} arch plan '${path.join(cli, 'model')}' --json | true`)).toEqual({
+      out: '',
+      status: '0',
+      err: '',
+    });
+  });
+});
