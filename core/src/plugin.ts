@@ -1,5 +1,7 @@
 /** The surface that plugins import: small, versioned, with no engine in it. */
 export * from './axes/context.js';
+export * from './axes/linear.js';
+export * as schema from './axes/option-schemas.js';
 export * from './axes/parts.js';
 export * from './axes/state.js';
 export type * from './kernels/expert-ops.js';
@@ -12,12 +14,16 @@ export * from './plan/blocks.js';
 export * from './plan/config-dims.js';
 export * from './plan/config-refusal.js';
 export * from './plan/decoder.js';
+export * from './plan/expert-names.js';
+export * from './plan/expert-words.js';
 export * from './plan/family.js';
 export * from './plan/layer-windows.js';
 export * from './plan/plugin.js';
 export { ropeOf, ropeParameter, type RopeOptions } from './plan/rope-config.js';
 export { ropeTablesOf, type NamedRope } from './plan/rope-layer-types.js';
 export type { RopeType } from './plan/rope-types.js';
+export * from './plan/sparse-layers.js';
+export * from './plan/training-keys.js';
 export * from './plan/weight-names.js';
 export * from './plan/weight-rules.js';
 export type * from '@kvad/schemas';
