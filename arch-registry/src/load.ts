@@ -16,7 +16,7 @@ const IMPORT_LIMIT_SECONDS = 5;
  * @param owns whether this plugin brings a claim of its own, or another one was preferred for it
  */
 export const load = async (found: FoundPlugin, owns: (claim: string) => boolean): Promise<LoadedPlugin> => {
-  resolveCoreToHost();
+  resolveCoreToHost(found.entry);
   const plugin = pluginOf(found, await importEntry(found));
   checkAgainstManifest(found, plugin);
   return { found, plugin: withoutOthers(plugin, owns) };
