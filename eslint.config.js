@@ -54,4 +54,10 @@ export default defineConfig(
     },
   },
   { files: ['scripts/**'], rules: { 'no-console': 'off' } },
+  {
+    // CommonJS, so that `kvad --version` starts without the loader of ES modules.
+    files: ['cli/bin/*.js'],
+    languageOptions: { sourceType: 'commonjs' },
+    rules: { '@typescript-eslint/no-require-imports': 'off' },
+  },
 );

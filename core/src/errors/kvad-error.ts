@@ -21,10 +21,10 @@ export class KvadError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-type CatalogEntryOf<C extends ErrorCode> = {
+interface CatalogEntryOf<C extends ErrorCode> {
   message(params: ErrorParams<C>): string;
   hint(params: ErrorParams<C>): string;
-};
+}
 
 /** Recognises an error of any copy of this package. */
 export const isKvadError = (error: unknown): error is KvadError =>

@@ -78,8 +78,10 @@ export const CHECKPOINT_ERRORS = {
     beside: readonly string[];
   }>(
     (p) =>
-      `${p.directory} lacks ${p.shards.length === 1 ? 'the shard' : `${p.shards.length} shards:`} ${list(p.shards)}` +
-      (p.index === null ? '' : `, which ${p.index} names`),
+      [
+        `${p.directory} lacks ${p.shards.length === 1 ? 'the shard' : `${p.shards.length} shards:`} ${list(p.shards)}`,
+        ...(p.index === null ? [] : [`which ${p.index} names`]),
+      ].join(', '),
     (p) =>
       p.beside.length > 0
         ? `${list(p.beside)} is there and not named by the index: if it holds the whole model, delete the index`
