@@ -1,10 +1,10 @@
-import path from 'node:path';
 import type { CliArchVerify, VerifyResult } from '@kvad/schemas';
 import { fixtureDirectory, verifyCheckpoint, type Verification } from '@kvad/core/testing';
 import { createEngine } from '../index.js';
 import { colorsFor } from '../io/colors.js';
 import { writeJson, writeLine, type Io } from '../io/io.js';
 import { asKvadError } from '../io/print-error.js';
+import { modelFolder } from '../model-folder.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
 import { loadOptions } from './load-options.js';
@@ -16,8 +16,8 @@ export const archVerify: Action<'arch verify'> = async (io, { args, options }) =
   try {
     const results: VerifyResult[] = [];
     for (const folder of args.folders) {
-      const verifying = verifyFolder(path.resolve(io.cwd, folder), (directory) => engine.load(directory, load));
-      const result: VerifyResult = { ...(await interruptible(io.interrupt, verifying)), dir: folder };
+      const verifying = verifyFolder(folder, io.cwd, (directory) => engine.load(directory, load));
+      const result: VerifyResult = { dir: folder, ...(await interruptible(io.interrupt, verifying)) };
       if (!options.json) await writeLine(io.stdout, resultLine(io, result));
       results.push(result);
     }
@@ -31,14 +31,18 @@ export const archVerify: Action<'arch verify'> = async (io, { args, options }) =
 };
 
 type Load = Parameters<typeof verifyCheckpoint>[1];
+type Finding = Omit<VerifyResult, 'dir'>;
 
 /** Weights that only a recipe describes are made first. What nobody expected is an entry too. */
-const verifyFolder = async (directory: string, load: Load): Promise<VerifyResult> => {
+const verifyFolder = async (folder: string, workingDirectory: string, load: Load): Promise<Finding> => {
   try {
-    return resultOf(await verifyCheckpoint(fixtureDirectory(directory), load));
+    const directory = fixtureDirectory(modelFolder(folder, workingDirectory));
+    const { error, ...finding } = findingOf(await verifyCheckpoint(directory, load));
+    // Made weights lie in a temporary folder, which the user has never heard of.
+    return { ...finding, error: error && { ...error, message: error.message.replaceAll(directory, folder) } };
   } catch (thrown) {
     const { code, message } = asKvadError(thrown);
-    return { ...NOTHING, dir: directory, error: { code, message } };
+    return { ...NOTHING, error: { code, message } };
   }
 };
 
@@ -53,8 +57,7 @@ const NOTHING = {
   pass: false,
 } as const;
 
-const resultOf = (found: Verification): VerifyResult => ({
-  dir: found.directory,
+const findingOf = (found: Verification): Finding => ({
   family: found.family,
   model_type: found.modelType,
   positions: found.positions ?? 0,

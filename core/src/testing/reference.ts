@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KvadError } from '../errors/kvad-error.js';
 import { readTensors } from './safetensors-read.js';
@@ -33,6 +33,10 @@ export interface ReferenceFacts {
 
 /** Reads the reference of a checkpoint folder. Throws KVAD_E_FIXTURE and KVAD_E_SAFETENSORS_*. */
 export const readReference = (directory: string): Reference => {
+  for (const name of ['reference.safetensors', 'reference.json']) {
+    if (existsSync(join(directory, name))) continue;
+    throw new KvadError('KVAD_E_FIXTURE', { name: directory, reason: `it has no ${name} to compare with` });
+  }
   const file = join(directory, 'reference.safetensors');
   const refuse = (reason: string): never => {
     throw new KvadError('KVAD_E_FIXTURE', { name: file, reason });
