@@ -2,7 +2,6 @@ import { bindWeights } from '../checkpoint/bind.js';
 import { refuseBadWeights } from '../checkpoint/refuse.js';
 import { openCheckpoint } from '../checkpoint/open.js';
 import { checkModelFolder } from '../checkpoint/folder.js';
-import { KvadError } from '../errors/kvad-error.js';
 import type { OpsChoice } from '../kernels/choose-ops.js';
 import type { Ops } from '../kernels/ops.js';
 import { readConfig } from '../plan/config-file.js';
@@ -16,6 +15,7 @@ import { LocalModel } from './local-model.js';
 import { countParameters, stateBytesPerToken } from './measure.js';
 import { Model } from './model.js';
 import type { PartRegistry } from './part-registry.js';
+import { refuseKernels } from './refuse-kernels.js';
 import { completeLoadOptions, type CompleteLoadOptions } from './load-options.js';
 import type { LoadOptions } from './types.js';
 
@@ -39,9 +39,6 @@ export interface LoadPieces {
   makeOps(options: OpsChoice): Ops;
   loadText(directory: string): Promise<TextSide>;
 }
-
-/** Above this many parameters the reference arithmetic is too slow to be of use. */
-export const REFERENCE_LIMIT = 300e6;
 
 /**
  * A model folder, loaded in this thread: config.json -> family -> plan -> parts -> checkpoint -> weights -> model.
@@ -69,7 +66,7 @@ export const loadModel = async (
     const { weights, audit: weightAudit } = bindWeights({ slots, rules, tied: plan.head.tied, checkpoint });
     refuseBadWeights(weightAudit, { directory });
     const parameters = countParameters(slots, weights);
-    refuseSlow(directory, parameters, ops, options);
+    refuseKernels({ directory, parameters, ops, options });
     const text = await loadingText;
     const model = new Model({ plan, slots, weights, parts, ops, quant });
     const facts = {
@@ -104,14 +101,6 @@ const planFile = async (
   const raw = readConfig(file);
   const { family, modelType, schemas, plugin } = await source.resolve(raw, file);
   return planModel({ family, modelType, raw, file, schemas, lenient, plugin: plugin.plugin.name });
-};
-
-const refuseSlow = (directory: string, parameters: number, ops: Ops, options: CompleteLoadOptions): void => {
-  if (ops.name !== 'reference') return;
-  if (options.requireNative) throw new KvadError('KVAD_E_NATIVE_MISSING', { kernels: ops.name });
-  if (parameters > REFERENCE_LIMIT && !options.allowReference) {
-    throw new KvadError('KVAD_E_REFERENCE_TOO_SLOW', { directory, parameters, limit: REFERENCE_LIMIT });
-  }
 };
 
 /** With `lenient` an unknown key does not stop the load; it stays visible. */

@@ -24,7 +24,7 @@ export class RemoteModel implements LoadedModel {
   #closing: Promise<void> | null = null;
 
   private constructor({ entry, data, directory, onEnd }: RemoteModelOptions) {
-    this.#connection = new WorkerConnection(new Worker(entry, { workerData: data }), directory, {
+    this.#connection = new WorkerConnection(startWorker(entry, data), directory, {
       held: (change) => this.#sessions.get(change.session)?.held(change),
       warnings: (warnings) => {
         this.#facts = { ...this.#facts, warnings };
@@ -103,3 +103,6 @@ export class RemoteModel implements LoadedModel {
     throw new KvadError('KVAD_E_CLOSED', { what: 'session' });
   }
 }
+
+/** Flags of the caller's own program (`--input-type`, `--import`) are not for the worker's. */
+const startWorker = (entry: URL, data: unknown): Worker => new Worker(entry, { workerData: data, execArgv: [] });

@@ -68,11 +68,10 @@ export class WorkerConnection {
     };
     return new Promise<Calls[M]['result']>((resolve, reject) => {
       // Posted first: what cannot be sent is this call's own error.
-      this.#worker.postMessage({ type: 'call', call, method, request });
+      this.#worker.postMessage({ type: 'call', call, method, request, aborted: signal?.aborted ?? false });
       this.#pending.set(call, { resolve: resolve as (value: unknown) => void, reject, onEvent, signal });
       this.#worker.ref();
-      if (signal?.aborted) abort();
-      else signal?.addEventListener('abort', abort, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
     }).finally(() => {
       signal?.removeEventListener('abort', abort);
     });

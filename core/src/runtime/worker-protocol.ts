@@ -36,6 +36,8 @@ export type ToWorker =
         readonly call: number;
         readonly method: M;
         readonly request: Calls[M]['request'];
+        /** The caller's signal had been aborted before the call. */
+        readonly aborted: boolean;
       };
     }[Method]
   | { readonly type: 'abort'; readonly call: number };

@@ -45,8 +45,9 @@ class ModelServer {
     });
   }
 
-  async #answer({ call, method, request }: Extract<ToWorker, { type: 'call' }>): Promise<void> {
+  async #answer({ call, method, request, aborted }: Extract<ToWorker, { type: 'call' }>): Promise<void> {
     const controller = new AbortController();
+    if (aborted) controller.abort();
     this.#running.set(call, controller);
     try {
       const handle = this.#handlers[method] as (
