@@ -16,8 +16,5 @@ export const IDLE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     sliding_window: 'no layer has a window',
     use_sliding_window: 'no layer has a window',
   },
-  'breadth/smollm3': {
-    no_rope_layer_interval: 'no_rope_layers says which layers have positions',
-    use_sliding_window: 'no layer has a window',
-  },
+  'breadth/smollm3': { use_sliding_window: 'no layer has a window' },
 };

@@ -60,10 +60,11 @@ export const smollm3 = defineFamily<Smollm3Config>({
 });
 
 /** `no_rope_layers` says 1 for a layer that does have positions. */
-const rotated =
-  ({ no_rope_layers: marks, no_rope_layer_interval: interval }: Smollm3Config) =>
-  (layer: number): boolean =>
-    marks === null ? (layer + 1) % interval !== 0 : marks[layer] === 1;
+const rotated = (c: Smollm3Config) => {
+  const { no_rope_layers: marks } = c;
+  return (layer: number): boolean =>
+    marks === null ? (layer + 1) % c.no_rope_layer_interval !== 0 : marks[layer] === 1;
+};
 
 const windowsOf = (c: Smollm3Config, turns: (layer: number) => boolean) =>
   layerWindows({
