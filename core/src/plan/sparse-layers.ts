@@ -1,7 +1,14 @@
 /** Which layers of a model have experts; the others have a dense feed-forward. */
+import type { OpChoice } from './blocks.js';
 import { refuseConfig } from './config-refusal.js';
 
 export type SparseLayers = (layer: number) => boolean;
+
+/** The feed-forward of each layer. */
+export const byLayer =
+  (isSparse: SparseLayers, sparse: OpChoice, dense: OpChoice): ((layer: number) => OpChoice) =>
+  (layer) =>
+    isSparse(layer) ? sparse : dense;
 
 /** Every `step`-th layer, counted from 1, that is not among `dense` (`decoder_sparse_step`, `mlp_only_layers`). */
 export const everyLayer =

@@ -1,0 +1,108 @@
+/** Generated from dots1.schema.json by `npm run generate`: change that file. */
+
+/**
+ * The keys of a config.json that this family reads. Defaults are those of Dots1Config in transformers 5.24.0.
+ */
+export interface Dots1Config {
+  vocab_size: number;
+  hidden_size: number;
+  num_hidden_layers: number;
+  max_position_embeddings: number;
+  num_attention_heads: number;
+  /**
+   * keys and values; null: one head a query head
+   */
+  num_key_value_heads: number | null;
+  /**
+   * null: hidden_size / num_attention_heads
+   */
+  head_dim: number | null;
+  intermediate_size: number;
+  hidden_act: string;
+  rms_norm_eps: number;
+  /**
+   * base of the rotary frequencies
+   */
+  rope_theta: number;
+  /**
+   * rotary settings; null: none
+   */
+  rope_parameters?: RopeSettings | null;
+  /**
+   * rotary settings by their older name; null: none
+   */
+  rope_scaling?: RopeSettings | null;
+  tie_word_embeddings: boolean;
+  attention_bias: boolean;
+  /**
+   * keys that a query sees, itself included; null: all
+   */
+  sliding_window: number | null;
+  /**
+   * layers before this one have no window
+   */
+  max_window_layers: number;
+  /**
+   * attention of each layer; null: as the other keys say
+   */
+  layer_types: ('full_attention' | 'sliding_attention')[] | null;
+  /**
+   * columns of an expert
+   */
+  moe_intermediate_size: number;
+  /**
+   * experts of a layer that are chosen among
+   */
+  n_routed_experts: number;
+  /**
+   * experts of a layer that every token goes to
+   */
+  n_shared_experts: number;
+  /**
+   * experts that a token goes to
+   */
+  num_experts_per_tok: number;
+  /**
+   * groups of experts
+   */
+  n_group: number;
+  /**
+   * groups that a token may go to
+   */
+  topk_group: number;
+  /**
+   * layers at the start without experts
+   */
+  first_k_dense_replace: number;
+  /**
+   * whether the weights of the chosen experts sum to 1
+   */
+  norm_topk_prob: boolean;
+  /**
+   * multiplies the weights of the chosen experts
+   */
+  routed_scaling_factor: number;
+  moe_layer_freq?: 1;
+  scoring_func?: 'sigmoid' | 'noaux_tc';
+}
+/**
+ * Settings of one rotary table, or a table for each type of layer by its name.
+ */
+export interface RopeSettings {
+  rope_type?: string;
+  type?: string;
+  rope_theta?: number;
+  partial_rotary_factor?: number;
+  factor?: number;
+  original_max_position_embeddings?: number;
+  attention_factor?: number;
+  beta_fast?: number;
+  beta_slow?: number;
+  mscale?: number;
+  mscale_all_dim?: number;
+  truncate?: boolean;
+  short_factor?: number[];
+  long_factor?: number[];
+  low_freq_factor?: number;
+  high_freq_factor?: number;
+}

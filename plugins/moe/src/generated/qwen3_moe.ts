@@ -1,0 +1,94 @@
+/** Generated from qwen3_moe.schema.json by `npm run generate`: change that file. */
+
+/**
+ * The keys of a config.json that this family reads. Defaults are those of Qwen3MoeConfig in transformers 5.24.0.
+ */
+export interface Qwen3MoeConfig {
+  vocab_size: number;
+  hidden_size: number;
+  num_hidden_layers: number;
+  max_position_embeddings: number;
+  num_attention_heads: number;
+  /**
+   * keys and values; null: one head a query head
+   */
+  num_key_value_heads: number | null;
+  /**
+   * null: hidden_size / num_attention_heads
+   */
+  head_dim: number | null;
+  intermediate_size: number;
+  hidden_act: string;
+  rms_norm_eps: number;
+  /**
+   * base of the rotary frequencies
+   */
+  rope_theta: number;
+  /**
+   * rotary settings; null: none
+   */
+  rope_parameters?: RopeSettings | null;
+  /**
+   * rotary settings by their older name; null: none
+   */
+  rope_scaling?: RopeSettings | null;
+  tie_word_embeddings: boolean;
+  attention_bias: boolean;
+  use_sliding_window: boolean;
+  /**
+   * keys that a query sees, itself included; null: all
+   */
+  sliding_window: number | null;
+  /**
+   * every so many layers there is one with experts
+   */
+  decoder_sparse_step: number;
+  /**
+   * layers without experts, whatever the step says
+   */
+  mlp_only_layers: number[] | null;
+  /**
+   * columns of an expert
+   */
+  moe_intermediate_size: number;
+  /**
+   * experts that a token goes to
+   */
+  num_experts_per_tok: number;
+  /**
+   * experts of a layer
+   */
+  num_experts?: number;
+  /**
+   * another name of num_experts
+   */
+  num_local_experts?: number;
+  /**
+   * whether the weights of the chosen experts sum to 1
+   */
+  norm_topk_prob: boolean;
+  qkv_bias?: false;
+  shared_expert_intermediate_size?: 0;
+  use_qk_norm?: true;
+}
+/**
+ * Settings of one rotary table, or a table for each type of layer by its name.
+ */
+export interface RopeSettings {
+  rope_type?: string;
+  type?: string;
+  rope_theta?: number;
+  partial_rotary_factor?: number;
+  factor?: number;
+  original_max_position_embeddings?: number;
+  attention_factor?: number;
+  beta_fast?: number;
+  beta_slow?: number;
+  mscale?: number;
+  mscale_all_dim?: number;
+  truncate?: boolean;
+  short_factor?: number[];
+  long_factor?: number[];
+  low_freq_factor?: number;
+  high_freq_factor?: number;
+}
