@@ -18,6 +18,7 @@ export * from './plan/expert-names.js';
 export * from './plan/expert-words.js';
 export * from './plan/family.js';
 export * from './plan/layer-windows.js';
+export { normPart } from './plan/plan-parts.js';
 export * from './plan/plugin.js';
 export { ropeOf, ropeParameter, type RopeOptions } from './plan/rope-config.js';
 export { ropeTablesOf, type NamedRope } from './plan/rope-layer-types.js';

@@ -9,7 +9,14 @@ export interface AttentionOptions {
   /** Columns of a query and of a key. */
   readonly headDim: number;
   readonly valueDim: number;
-  readonly bias: { readonly q: boolean; readonly k: boolean; readonly v: boolean; readonly o: boolean };
+  /** `gate`: of the output gate; absent: none. */
+  readonly bias: {
+    readonly q: boolean;
+    readonly k: boolean;
+    readonly v: boolean;
+    readonly o: boolean;
+    readonly gate?: boolean;
+  };
   /** Multiplies q·k. */
   readonly scale: number;
   readonly positions: PositionOptions;
@@ -80,7 +87,7 @@ export const ATTENTION_SCHEMA: JSONSchema = object(
     kvHeads: size,
     headDim: size,
     valueDim: size,
-    bias: object({ q: flag, k: flag, v: flag, o: flag }),
+    bias: object({ q: flag, k: flag, v: flag, o: flag, gate: flag }, ['gate']),
     scale: { type: 'number' },
     positions: {
       oneOf: [

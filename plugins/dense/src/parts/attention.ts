@@ -8,7 +8,7 @@
  *    a_hj    = scale q_h·k_j + slope_h (j - p), cap tanh(a_hj / cap)       keys j that the mask shows
  *    P_hj    = exp(a_hj) / (Σ_i exp(a_hi) + exp(sink_h))
  *    y_h     = valueScale Σ_j P_hj v_j     query head h reads key head floor(h / (heads / kvHeads))
- *    y       = norm(y * f(W_g x))          outGate, outNorm
+ *    y       = norm(y * f(W_g x + b_g))    outGate, outNorm
  *    out     = W_o y + b_o
  * x, out [rows, hidden]; k and v are cached as they enter the scores: after norm and rope.
  * Sources: arXiv:1706.03762, 2305.13245 (grouped heads), 2104.09864 (rope), 2108.12409 (ALiBi), 2302.05442 (qk norm),
@@ -52,7 +52,7 @@ function slots(o: AttentionOptions, { hiddenSize }: Dims, parts: Parts): readonl
     ...linearSlots('o', hiddenSize, heads * valueDim, o.bias.o),
     ...qkNormSlots(o),
     ...(o.sinks === undefined ? [] : [{ name: 'sinks', shape: [heads], role: 'exact' as const }]),
-    ...(o.outGate === undefined ? [] : linearSlots('gate', gateColumns(o), hiddenSize, false)),
+    ...(o.outGate === undefined ? [] : linearSlots('gate', gateColumns(o), hiddenSize, o.bias.gate ?? false)),
     ...(o.outNorm === undefined ? [] : parts.normSlots(o.outNorm, heads * valueDim, 'outNorm.')),
   ];
 }
@@ -87,7 +87,7 @@ class Attention implements AttentionMixer {
     this.k = new Linear('k', bias.k, weights, ops);
     this.v = new Linear('v', bias.v, weights, ops);
     this.o = new Linear('o', bias.o, weights, ops);
-    this.gate = options.outGate === undefined ? null : new Linear('gate', false, weights, ops);
+    this.gate = options.outGate === undefined ? null : new Linear('gate', bias.gate ?? false, weights, ops);
     this.norms = qNorm !== null && kNorm !== null ? { q: qNorm, k: kNorm } : null;
     this.outNorm =
       outNorm === undefined ? null : parts.createNorm(outNorm, heads * valueDim, weights.under('outNorm.'), ops);

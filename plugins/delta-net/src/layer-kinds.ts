@@ -1,0 +1,33 @@
+import { refuseConfig } from '@kvad/core/plugin';
+
+/** Keys of configs that say which layers have a linear memory and which have softmax attention. */
+export interface LayerKindKeys {
+  readonly num_hidden_layers: number;
+  readonly layer_types: readonly ('linear_attention' | 'full_attention')[] | null;
+}
+
+/** True for the layers with a linear memory: as `layer_types` says, else as the family does. */
+export const linearLayers = (
+  { num_hidden_layers: layers, layer_types: types }: LayerKindKeys,
+  otherwise: (layer: number) => boolean,
+): ((layer: number) => boolean) => {
+  if (types === null) return otherwise;
+  if (types.length !== layers) refuseConfig('layer_types', types, `does not name each of the ${layers} layers`);
+  return (layer) => types[layer] === 'linear_attention';
+};
+
+/** The layers that `full_attention_interval` leaves: one of so many, the last of each, has softmax attention. */
+export const linearByInterval = (config: LayerKindKeys & { readonly full_attention_interval: number }) =>
+  linearLayers(config, (layer) => (layer + 1) % config.full_attention_interval !== 0);
+
+/** Keys that only some kinds of layer read. A model without such layers does not depend on them. */
+export const KEYS_OF_SOME_LAYERS: Readonly<Record<string, string>> = Object.fromEntries([
+  ...[
+    'linear_num_key_heads',
+    'linear_num_value_heads',
+    'linear_key_head_dim',
+    'linear_value_head_dim',
+    'linear_conv_kernel_dim',
+  ].map((key) => [key, 'only layers with a linear memory use it, and there is none']),
+  ['full_attention_interval', 'layer_types says which layers have which mixer'],
+]);
