@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isKvadError, planModel, readConfig, type ConfigAudit, type PlannedModel } from '@kvad/core';
 import type { Registry, ResolvedFamily } from '@kvad/arch-registry';
 
@@ -16,12 +17,18 @@ export const planFile = async (
   return { ...planResolved(resolved, raw, file, options), resolved };
 };
 
-/** The plan that a family makes of the defaults of its config; null if its schema asks for more than the model type. */
+/**
+ * The plan that a family makes without a model: of the defaults of its config, or of the first of the `examples` that
+ * its schema has. null if its schema asks for more.
+ */
 export const planDefaults = (resolved: ResolvedFamily): PlannedModel | null => {
+  const { family, schemas, modelType } = resolved;
+  const { examples } = readConfig(path.join(schemas, family.config.schema)) as { examples?: readonly object[] };
+  const raw = { ...examples?.[0], model_type: modelType };
   try {
-    return planResolved(resolved, { model_type: resolved.modelType }, 'the default config', { lenient: false });
+    return planResolved(resolved, raw, 'the default config', { lenient: false });
   } catch (error) {
-    if (isKvadError(error) && error.code === 'KVAD_E_CONFIG_INVALID') return null;
+    if (isKvadError(error) && error.code.startsWith('KVAD_E_CONFIG_')) return null; // defaults that make no model
     throw error;
   }
 };
