@@ -95,6 +95,8 @@ export interface Ops extends ExpertOps, RecurrentOps {
   columns(x: Tensor, start: number, count: number): Tensor;
   /** The same memory, rows `[start, start + count)`. */
   rows(x: Tensor, start: number, count: number): Tensor;
+  /** The same memory and order in another shape; the rows of `x` must be adjacent. */
+  reshape(x: Tensor, rows: number, cols: number): Tensor;
   /** A tensor with these values (copied). */
   upload(data: Float32Array | Int32Array, rows: number, cols: number): Tensor;
   /**

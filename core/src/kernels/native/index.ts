@@ -118,6 +118,14 @@ class NativeOps implements Ops {
     return new NativeTensor(t.offset + start * t.stride, count, t.cols, t.stride, t.dtype).handle;
   }
 
+  reshape(x: Tensor, rows: number, cols: number): Tensor {
+    const t = tensorOf(x);
+    if ((t.stride !== t.cols && t.rows > 1) || rows * cols !== t.rows * t.cols) {
+      throw new Error(`reshape: [${t.rows}, ${t.cols}] with rows of ${t.stride} to [${rows}, ${cols}]`);
+    }
+    return new NativeTensor(t.offset, rows, cols, cols, t.dtype).handle;
+  }
+
   upload(data: Float32Array | Int32Array, rows: number, cols: number): Tensor {
     const x = this.tensor(rows, cols, data instanceof Float32Array ? 'f32' : 'i32');
     this.write(x, data);

@@ -2,7 +2,10 @@ import type { Ops } from '../ops.js';
 import type { Arena } from './arena.js';
 import { HostTensor, hostTensor, shapeError, tensorHandle } from './host-tensor.js';
 
-type MemoryOps = Pick<Ops, 'tensor' | 'mark' | 'release' | 'columns' | 'rows' | 'upload' | 'host' | 'write' | 'copy'>;
+type MemoryOps = Pick<
+  Ops,
+  'tensor' | 'mark' | 'release' | 'columns' | 'rows' | 'reshape' | 'upload' | 'host' | 'write' | 'copy'
+>;
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
 
@@ -45,6 +48,14 @@ export const memoryOps = (arena: Arena): MemoryOps => {
       const x = hostTensor(handle);
       requireWindow('rows', start, count, x.rows);
       return tensorHandle(x.view(x.offset + start * x.stride, count, x.cols));
+    },
+
+    reshape(handle, rows, cols) {
+      const x = hostTensor(handle);
+      if (!x.adjacent || !isCount(rows) || !isCount(cols) || rows * cols !== x.rows * x.cols) {
+        throw shapeError('reshape', 'adjacent rows, as many elements', { x, stride: x.stride, rows, cols });
+      }
+      return tensorHandle(new HostTensor(rows, cols, x.dtype, x.f32, x.i32, x.offset, cols, x.lifetime));
     },
 
     upload(data, rows, cols) {
