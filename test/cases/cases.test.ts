@@ -69,7 +69,11 @@ describe('cases', () => {
     const folder = path.join(import.meta.dirname, name);
     const given = JSON.parse(readFileSync(path.join(folder, 'case.json'), 'utf8')) as Case;
     const outcome = await play(folder, given);
-    expect({ ...outcome, exit: outcome.exit }, given.about).toMatchObject({ exit: given.expected.exit });
+    const { exit } = given.expected;
+    expect({ exit: outcome.exit, stderr: outcome.exit === exit ? '' : outcome.stderr }, given.about).toEqual({
+      exit,
+      stderr: '',
+    });
     expectText(outcome.stdout, given.expected.stdout);
     expectText(outcome.stderr, given.expected.stderr);
     if (given.expected.schema !== undefined) {
