@@ -22,6 +22,18 @@ export interface ExpertKeys {
   readonly hidden_act: string;
 }
 
+/** Keys that a model without layers with experts does not depend on. */
+export const KEYS_OF_EXPERTS: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'num_experts_per_tok',
+    'moe_intermediate_size',
+    'shared_expert_intermediate_size',
+    'norm_topk_prob',
+    'decoder_sparse_step',
+    'mlp_only_layers',
+  ].map((key) => [key, 'only layers with experts use it']),
+);
+
 /** `normalised`: the weights of the chosen experts are divided by their sum. */
 export const sharedAndRouted = (c: ExpertKeys, { normalised }: { readonly normalised: boolean }): OpChoice => {
   const activation = activationOf(c.hidden_act);

@@ -20,7 +20,7 @@ export const linearLayers = (
 export const linearByInterval = (config: LayerKindKeys & { readonly full_attention_interval: number }) =>
   linearLayers(config, (layer) => (layer + 1) % config.full_attention_interval !== 0);
 
-/** Keys that only some kinds of layer read. A model without such layers does not depend on them. */
+/** Keys that a model without the layers that read them does not depend on. */
 export const KEYS_OF_SOME_LAYERS: Readonly<Record<string, string>> = Object.fromEntries([
   ...[
     'linear_num_key_heads',
@@ -28,6 +28,6 @@ export const KEYS_OF_SOME_LAYERS: Readonly<Record<string, string>> = Object.from
     'linear_key_head_dim',
     'linear_value_head_dim',
     'linear_conv_kernel_dim',
-  ].map((key) => [key, 'only layers with a linear memory use it, and there is none']),
-  ['full_attention_interval', 'layer_types says which layers have which mixer'],
+  ].map((key) => [key, 'only layers with a linear memory use it']),
+  ['full_attention_interval', 'layer_types decides where it is given'],
 ]);

@@ -47,7 +47,7 @@ export const olmoHybrid = defineFamily<OlmoHybridConfig>({
     inert: {
       ...dropout('attention_dropout'),
       ...FIRST_WEIGHTS,
-      'rope_parameters.rope_type': 'there are no positions',
+      'rope_parameters.rope_type': 'a null theta leaves no positions to turn by',
     },
   },
 

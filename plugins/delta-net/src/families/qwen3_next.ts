@@ -9,7 +9,7 @@ import {
 } from '@kvad/core/plugin';
 import { groupedInputs } from '../delta-net-names.js';
 import { deltaNetDims } from '../delta-net-words.js';
-import { sharedAndRouted, sharedAndRoutedNames } from '../experts.js';
+import { KEYS_OF_EXPERTS, sharedAndRouted, sharedAndRoutedNames } from '../experts.js';
 import { HYBRID_INERT, hybridLayers, hybridNames, hybridNorm, hybridRope } from '../gated-hybrid.js';
 import type { Qwen3NextConfig } from '../generated/qwen3_next.js';
 
@@ -27,14 +27,8 @@ export const qwen3Next = defineFamily<Qwen3NextConfig>({
     inert: {
       ...HYBRID_INERT,
       ...routerTraining,
-      intermediate_size: 'only layers without experts use it, and there is none',
-      ...Object.fromEntries(
-        ['num_experts_per_tok', 'moe_intermediate_size', 'shared_expert_intermediate_size', 'norm_topk_prob'].map(
-          (key) => [key, 'only layers with experts use it, and there is none'],
-        ),
-      ),
-      decoder_sparse_step: 'there are no experts',
-      mlp_only_layers: 'there are no experts',
+      ...KEYS_OF_EXPERTS,
+      intermediate_size: 'only layers without experts use it',
     },
   },
 

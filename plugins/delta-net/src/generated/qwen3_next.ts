@@ -77,6 +77,10 @@ export interface Qwen3NextConfig {
    * the published attention always has its gate
    */
   attn_output_gate?: true;
+  /**
+   * the published gate of the linear layers is silu
+   */
+  output_gate_type?: 'swish' | 'silu';
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.
