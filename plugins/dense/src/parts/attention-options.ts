@@ -23,6 +23,8 @@ export interface AttentionOptions {
   readonly mask: MaskOptions;
   /** Queries, keys and values are cut to `[-clip, clip]` after their projection. */
   readonly clip?: number;
+  /** The same after the norm of queries and keys before rope. */
+  readonly clipNormed?: number;
   readonly qkNorm?: QkNormOptions;
   readonly queryScale?: QueryScaleOptions;
   /** `cap * tanh(score / cap)` before the softmax. */
@@ -109,6 +111,7 @@ export const ATTENTION_SCHEMA: JSONSchema = object(
       ],
     },
     clip: positive,
+    clipNormed: positive,
     qkNorm: object({
       kind: { enum: ['rms', 'layernorm'] },
       eps: { type: 'number', minimum: 0 },
@@ -129,5 +132,5 @@ export const ATTENTION_SCHEMA: JSONSchema = object(
     outGate: { enum: ['sigmoid', 'softplus', 'softplus-per-head'] },
     outNorm: normSchema,
   },
-  ['clip', 'qkNorm', 'queryScale', 'softcap', 'sinks', 'valueScale', 'outGate', 'outNorm'],
+  ['clip', 'clipNormed', 'qkNorm', 'queryScale', 'softcap', 'sinks', 'valueScale', 'outGate', 'outNorm'],
 );

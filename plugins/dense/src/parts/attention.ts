@@ -2,6 +2,7 @@
  * Softmax attention with grouped key and value heads.
  *    q, k, v = clip(W_q x + b_q), clip(W_k x + b_k), clip(W_v x + b_v)
  *    q, k    = norm(q), norm(k)            qkNorm before rope
+ *    q, k, v = clip(q), clip(k), clip(v)   clipNormed
  *    q, k    = rope_p(q), rope_p(k)        p: the position
  *    q, k    = norm(q), norm(k)            qkNorm after rope
  *    q       = s(p) q                      queryScale
@@ -104,6 +105,7 @@ class Attention implements AttentionMixer {
     const v = this.project(x, this.v);
 
     this.normalise(q, k, 'before-rope');
+    for (const y of [q, k, v]) this.clip(y, options.clipNormed);
     this.turn(q, k, ctx);
     this.normalise(q, k, 'after-rope');
     this.scaleQueries(q, ctx);
@@ -119,9 +121,12 @@ class Attention implements AttentionMixer {
 
   private project(x: Tensor, linear: Linear): Tensor {
     const y = linear.of(x);
-    const { clip } = this.options;
-    if (clip !== undefined) this.ops.clamp(y, y, { low: -clip, high: clip });
+    this.clip(y, this.options.clip);
     return y;
+  }
+
+  private clip(y: Tensor, limit: number | undefined): void {
+    if (limit !== undefined) this.ops.clamp(y, y, { low: -limit, high: limit });
   }
 
   private normalise(q: Tensor, k: Tensor, when: 'before-rope' | 'after-rope'): void {

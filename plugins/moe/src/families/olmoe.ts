@@ -49,7 +49,7 @@ export const olmoe = defineFamily<OlmoeConfig>({
             ...dims.attention,
             bias: biases({ qkv: c.attention_bias, o: c.attention_bias }),
             qkNorm: qkRms({ eps: c.rms_norm_eps, scope: 'full' }),
-            ...(c.clip_qkv === null ? {} : { clip: c.clip_qkv }),
+            ...(c.clip_qkv === null ? {} : { clipNormed: c.clip_qkv }),
             positions: rope('main'),
             mask: causal(),
           },
