@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type Axis, type Plugin } from '@kvad/core';
-import { createRegistry } from '@kvad/arch-registry';
+import { createRegistry, type Registry } from '@kvad/arch-registry';
 import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { completeSettings, type EngineOptions, type EngineSettings } from './engine-settings.js';
 import { ModelLoader } from './model-loader.js';
@@ -12,7 +12,7 @@ import {
   MAKE_OPS,
   MAKE_PARTS,
   MODEL_LOADER,
-  REGISTRY,
+  OPEN_REGISTRY,
   WORKER_ENTRY,
 } from './tokens.js';
 import { WorkerEngine } from './worker-engine.js';
@@ -26,16 +26,21 @@ export const createContainer = (options: EngineOptions = {}): DependencyContaine
   engine.register(ENGINE_SETTINGS, { useValue: completeSettings(options) });
   engine.register(WORKER_ENTRY, { useValue: new URL('./worker.js', import.meta.url) });
   engine.register(ENGINE, { useClass: WorkerEngine });
-  engine.register(REGISTRY, {
-    useFactory: instanceCachingFactory((from) =>
-      createRegistry(registryOptions(from.resolve<EngineSettings>(ENGINE_SETTINGS))),
-    ),
-  });
+  engine.register(OPEN_REGISTRY, { useFactory: instanceCachingFactory(openRegistry) });
   engine.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
   engine.register(MAKE_OPS, { useValue: chooseOps });
   engine.register(LOAD_TEXT, { useValue: loadText });
   engine.register(MODEL_LOADER, { useClass: ModelLoader });
   return engine;
+};
+
+/**
+ * The registry is made at the first call, not while something is injected: what it refuses (a plugin that is not there)
+ * has to reach the caller as it is, and the container would wrap it.
+ */
+const openRegistry = (from: DependencyContainer): (() => Registry) => {
+  let registry: Registry | null = null;
+  return () => (registry ??= createRegistry(registryOptions(from.resolve<EngineSettings>(ENGINE_SETTINGS))));
 };
 
 /** Each part goes under the token of its axis; the registry is injected with all of them. */

@@ -6,8 +6,8 @@ export const ENGINE_SETTINGS = Symbol.for('kvad.engine-settings');
 export const ENGINE = Symbol.for('kvad.engine');
 /** URL of the module that a model's worker runs. */
 export const WORKER_ENTRY = Symbol.for('kvad.worker-entry');
-/** `Registry` of the plugins that these settings find. */
-export const REGISTRY = Symbol.for('kvad.registry');
+/** -> `Registry` of the plugins that these settings find, the same at each call. */
+export const OPEN_REGISTRY = Symbol.for('kvad.open-registry');
 /** Plugins -> `PartRegistry`. */
 export const MAKE_PARTS = Symbol.for('kvad.make-parts');
 /** -> `Ops`. */

@@ -221,6 +221,13 @@ describe('an error', () => {
     await expect(newEngine().load(folder, options ?? {})).rejects.toMatchObject({ code });
   });
 
+  it('of a plugin that is not there reaches the caller as the registry threw it', async () => {
+    const engine = createEngine({ plugins: ['/no/such/plugin'], env: {} });
+    engines.push(engine);
+    const loading = engine.load(folderOf({}));
+    await expect(loading).rejects.toMatchObject({ name: 'KvadError', code: 'KVAD_E_PLUGIN_NOT_FOUND' });
+  });
+
   it('of a worker that dies reaches every call that waits and every later one', async () => {
     const model = await load({ fault: 'exit' });
     const [session, other] = [await model.session(), await model.session()];
