@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type Axis, type Plugin } from '@kvad/core';
-import { createRegistry, type Registry } from '@kvad/arch-registry';
+import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type Plugin } from '@kvad/core';
+import { AXES, createRegistry, PART_LISTS, type Registry } from '@kvad/arch-registry';
 import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { completeSettings, type EngineOptions, type EngineSettings } from './engine-settings.js';
 import { ModelLoader } from './model-loader.js';
@@ -47,22 +47,9 @@ const openRegistry = (from: DependencyContainer): (() => Registry) => {
 const partsOf = (plugins: readonly Plugin[], from: DependencyContainer): PartRegistry => {
   const model = from.createChildContainer();
   for (const plugin of plugins) {
-    for (const axis of Object.keys(AXIS_TOKENS) as Axis[]) {
-      for (const part of plugin[PARTS[axis]]) model.register(AXIS_TOKENS[axis], { useValue: part });
+    for (const axis of AXES) {
+      for (const part of plugin[PART_LISTS[axis]]) model.register(AXIS_TOKENS[axis], { useValue: part });
     }
   }
   return model.resolve(PartRegistry);
 };
-
-/** Where a plugin lists the parts of an axis. */
-const PARTS = {
-  mixer: 'mixers',
-  ffn: 'feedForwards',
-  router: 'routers',
-  'shared-expert': 'sharedExperts',
-  block: 'blocks',
-  stack: 'stacks',
-  input: 'inputs',
-  norm: 'norms',
-  activation: 'activations',
-} as const satisfies Record<Axis, keyof Plugin>;

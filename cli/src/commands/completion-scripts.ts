@@ -165,11 +165,14 @@ const fishValues = (values: Values): string => {
   return values.kind === 'folders' ? " -x -a '(__fish_complete_directories)'" : ' -r';
 };
 
+const seen = (words: string): string => `__fish_seen_subcommand_from ${words}`;
+
 const fishCondition = (name: CommandName): string => {
   const [first = name, second] = name.split(' ');
-  if (second !== undefined) return `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
+  if (second !== undefined) return `${seen(first)}; and ${seen(second)}`;
+  if (first === 'run') return `${seen(first)}; or __fish_use_subcommand`; // flags without a command word are those of run
   const others = subcommandsOf(first);
-  return `__fish_seen_subcommand_from ${first}${others.length > 0 ? `; and not __fish_seen_subcommand_from ${others.join(' ')}` : ''}`;
+  return `${seen(first)}${others.length > 0 ? `; and not ${seen(others.join(' '))}` : ''}`;
 };
 
 const fishCommand = ([name, command]: readonly [CommandName, Command]): string[] => {
