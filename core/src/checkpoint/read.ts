@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { KvadError } from '../errors/kvad-error.js';
+import { loadAddon } from '../kernels/native/addon.js';
 
 /**
  * The bytes of one file. Reading by position copies; a mapped file gives views of its memory instead. Who reads must
@@ -14,12 +15,18 @@ export interface ByteSource {
   close(): void;
 }
 
+/** From so many bytes on a view of the mapped file is given; below, a copy costs less than a page of its own. */
+const MAPPED_FROM = 2 ** 14;
+
 /** Most bytes asked for in one system call: Node aborts the process from 2 GiB on. */
 const MOST_AT_ONCE = 2 ** 30;
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Opens a file for positional reads. Throws KVAD_E_SAFETENSORS_READ. */
+/**
+ * Opens a file. Large ranges are views of the mapped file where the native addon is there (read-only memory: writing to
+ * one ends the process), all others copies made by positional reads. Throws KVAD_E_SAFETENSORS_READ.
+ */
 export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): ByteSource => {
   let descriptor: number;
   let size: number;
@@ -38,6 +45,11 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
   }
 
   let open = true;
+  let mapped: Uint8Array | null | undefined;
+  const map = (): Uint8Array | null => {
+    mapped ??= mapFile(file, size);
+    return mapped;
+  };
   const read = (offset: number, length: number): Uint8Array => {
     // The system may have given the descriptor to another file since.
     if (!open) throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: 'it has been closed' });
@@ -45,6 +57,8 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
       const reason = `bytes ${offset} to ${offset + length} were asked of ${size}`;
       throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
     }
+    const whole = length >= MAPPED_FROM ? map() : null;
+    if (whole !== null) return whole.subarray(offset, offset + length);
     const bytes = allocate(length, file);
     let done = 0;
     while (done < length) {
@@ -72,6 +86,23 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
       open = false;
     },
   };
+};
+
+/** The file as memory; null where there is no addon. A file that was changed since it was opened is refused. */
+const mapFile = (file: string, size: number): Uint8Array | null => {
+  const addon = loadAddon();
+  if (addon === null) return null;
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(addon.map(file));
+  } catch (error) {
+    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
+  }
+  if (bytes.length !== size) {
+    const reason = `it has ${bytes.length} bytes, it had ${size} when it was opened`;
+    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
+  }
+  return bytes;
 };
 
 const allocate = (length: number, file: string): Uint8Array<ArrayBuffer> => {

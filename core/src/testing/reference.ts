@@ -48,8 +48,8 @@ export const readReference = (directory: string): Reference => {
     return refuse(`tensor "${name}" is ${found.dtype} [${found.shape.join(', ')}]`);
   };
   const ids = (name: string): Int32Array =>
-    Int32Array.from(new BigInt64Array(tensor(name, 'I64', 1).bytes.buffer as ArrayBuffer), Number);
-  const logits = (name: string): Float32Array => new Float32Array(tensor(name, 'F32', 2).bytes.buffer as ArrayBuffer);
+    Int32Array.from(new BigInt64Array(tensor(name, 'I64', 1).bytes.slice().buffer), Number);
+  const logits = (name: string): Float32Array => new Float32Array(tensor(name, 'F32', 2).bytes.slice().buffer);
 
   const facts = JSON.parse(readFileSync(join(directory, 'reference.json'), 'utf8')) as ReferenceFacts;
   const reference = {
