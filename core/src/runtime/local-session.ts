@@ -71,6 +71,12 @@ export class LocalSession implements Session {
     });
   }
 
+  forget({ id }: SnapshotHandle): Promise<void> {
+    return this.#run(() => {
+      if (!this.#snapshots.delete(id)) throw new KvadError('KVAD_E_SNAPSHOT', { id });
+    });
+  }
+
   /** Frees at once; what still waits for a forward is refused. */
   close(): Promise<void> {
     if (!this.#closed) {

@@ -88,6 +88,10 @@ export class RemoteSession implements Session {
     return this.#connection.call('restore', { session: this.id, handle });
   }
 
+  async forget(handle: SnapshotHandle): Promise<void> {
+    await this.#connection.call('forget', { session: this.id, handle });
+  }
+
   async close(): Promise<void> {
     await this.#connection.call('closeSession', { session: this.id });
     this.#onClose();

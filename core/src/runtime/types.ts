@@ -42,7 +42,10 @@ export interface TokenLogprob {
   readonly logprob: number;
 }
 
-/** One event of a generation. `text` is whole characters only: it may be empty while bytes or stop strings are held back. */
+/**
+ * One event of a generation: the prompt, its tokens if `echo`, the answer's, the end. `text` is whole characters only: it
+ * may be empty while bytes or stop strings are held back. What was held back at the end is the `text` of the `end`.
+ */
 export type GenerateEvent =
   | { readonly type: 'prompt'; readonly ids: readonly number[]; readonly reused: number }
   | {
@@ -65,7 +68,7 @@ export interface GenerateStats {
 
 /** A sequence of a model. Not to be used from two places at once. */
 export interface Session {
-  /** Tokens whose state is held. */
+  /** Tokens whose state is held, as of the last call that ended. */
   readonly tokens: readonly number[];
   /**
    * Runs ids through the model, in chunks. `logits`: of which rows they are returned, row-major:
@@ -80,8 +83,10 @@ export interface Session {
   /** Forgets tokens from `length` on; returns where it landed (state that cannot be cut lands on a snapshot before). */
   truncate(length: number): Promise<number>;
   snapshot(): Promise<SnapshotHandle>;
-  /** Returns the length after it. */
+  /** Returns the length after it. The snapshot stays: it can be restored again. */
   restore(handle: SnapshotHandle): Promise<number>;
+  /** Frees a snapshot. */
+  forget(handle: SnapshotHandle): Promise<void>;
   close(): Promise<void>;
 }
 

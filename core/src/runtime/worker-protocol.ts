@@ -17,6 +17,7 @@ export interface Calls {
   truncate: { request: { session: number; length: number }; result: number };
   snapshot: { request: { session: number }; result: SnapshotHandle };
   restore: { request: { session: number; handle: SnapshotHandle }; result: number };
+  forget: { request: { session: number; handle: SnapshotHandle }; result: null };
   closeSession: { request: { session: number }; result: null };
   step: {
     request: { sessions: readonly number[]; ids: readonly (readonly number[])[] };

@@ -91,6 +91,10 @@ class ModelServer {
     truncate: ({ session, length }) => this.#session(session).truncate(length),
     snapshot: ({ session }) => this.#session(session).snapshot(),
     restore: ({ session, handle }) => this.#session(session).restore(handle),
+    forget: async ({ session, handle }) => {
+      await this.#session(session).forget(handle);
+      return null;
+    },
     closeSession: async ({ session }) => {
       await this.#session(session).close();
       this.#sessions.delete(session);

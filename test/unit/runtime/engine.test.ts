@@ -86,6 +86,9 @@ describe('a loaded model', () => {
     expect(session.tokens).toEqual(ids);
     const next = await session.prefill([4]);
     expect(distance([...next], (await fresh(longhand, [...ids, 4])).slice(-VOCAB))).toBeLessThan(NEAR);
+    await session.forget(snapshot);
+    await expect(session.restore(snapshot)).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
+    await expect(session.forget(snapshot)).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
     const other = await model.session();
     await expect(other.restore({ ...snapshot, id: 99 })).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
     await other.close();

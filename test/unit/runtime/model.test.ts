@@ -9,6 +9,8 @@ import {
   type FeedForward,
   type ModelPlan,
   type SideInput,
+  type Stack,
+  type Tensor,
 } from '@kvad/core';
 import { describe, expect, it } from 'vitest';
 import { sinusoids } from '../../../core/dist/runtime/embedding.js';
@@ -79,10 +81,10 @@ const bare = (change: Partial<ModelPlan> = {}, kind = 'silent'): ModelPlan => ({
   ...change,
 });
 
-const build = (plan: ModelPlan): Model => {
-  const slots = planSlots(plan, parts);
+const build = (plan: ModelPlan, from = parts): Model => {
+  const slots = planSlots(plan, from);
   const ops = createReferenceOps({ kvCacheDtype: 'f32' });
-  return new Model({ plan, slots, weights: toyWeights(slots), parts, ops, quant: null });
+  return new Model({ plan, slots, weights: toyWeights(slots), parts: from, ops, quant: null });
 };
 
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
@@ -252,6 +254,36 @@ describe('side inputs', () => {
   it('that the plan does not name are refused', async () => {
     await expect(logitsOf(bare({}, 'adding'))).rejects.toThrow('the side input "double" is not there');
   });
+});
+
+it('a stack makes the residual of the embedding, sees each visit, and makes the result of it', async () => {
+  const visits: number[] = [];
+  const plan = { ...toyPlan(), stack: { kind: 'louder', options: {} } };
+  const louder = definePart<Stack, object>({
+    kind: 'louder',
+    about: 'negates the embedding, and the result again',
+    options: { type: 'object' },
+    slots: () => [],
+    create: (_, { dims, ops }) => {
+      const negated = (x: Tensor): Tensor => {
+        const out = ops.tensor(x.rows, x.cols);
+        ops.scale(x, out, -1);
+        return out;
+      };
+      return { width: dims.hiddenSize, enter: negated, before: (visit) => void visits.push(visit), leave: negated };
+    },
+  });
+  const stacked = PartRegistry.of([
+    BUILTIN_PARTS,
+    TOY,
+    definePlugin({ name: 'louder', apiVersion: 1, stacks: [louder] }),
+  ]);
+  const opposite = toyPlan();
+  const logits = async (one: ModelPlan) => fresh(build(one, stacked), IDS);
+  const embedding = { ...opposite.embedding, scale: -1 };
+  const head = { ...opposite.head, logitScale: -1 };
+  expect(distance(await logits(plan), await logits({ ...opposite, embedding, head }))).toBeLessThan(NEAR);
+  expect(visits).toEqual([0, 1, 2]);
 });
 
 describe('the schedule', () => {
