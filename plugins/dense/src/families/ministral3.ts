@@ -47,7 +47,12 @@ export const ministral3 = defineFamily<Ministral3Config>({
           },
           ffn: { kind: 'glu', activation: activationOf(c.hidden_act), size: c.intermediate_size, bias: false },
         }),
-      rope: { main: ropeOf(c, { headDim: dims.attention.headDim }) },
+      rope: {
+        main: ropeOf(c, {
+          headDim: dims.attention.headDim,
+          inert: { max_position_embeddings: 'the key of the same name outside decides' },
+        }),
+      },
       finalNorm: rms(c.rms_norm_eps),
       head: { tied: c.tie_word_embeddings },
     }),
