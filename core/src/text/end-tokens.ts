@@ -1,4 +1,5 @@
 import { KvadError } from '../errors/kvad-error.js';
+import { isNothing } from './json-file.js';
 
 /** A token that ends a generation. */
 export interface EndToken {
@@ -34,7 +35,7 @@ export const endTokens = (
 
 /** Ids given as one number or a list of them. Throws KVAD_E_TEXT_VALUE. */
 export const tokenIds = (value: unknown, key: string, file: string): readonly number[] => {
-  if (value == null) return [];
+  if (isNothing(value)) return [];
   const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
   return ids.map((id) => {
     if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return id;

@@ -1,6 +1,7 @@
 import { KvadError } from '../errors/kvad-error.js';
 import type { RawConfig } from '../plan/config-source.js';
 import type { SamplingOptions } from '../runtime/types.js';
+import { isNothing } from './json-file.js';
 
 /** What a model's generation_config.json says about sampling. */
 export interface GenerationDefaults {
@@ -74,7 +75,7 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
 export const generationDefaults = (config: RawConfig | null, file: string): GenerationDefaults => {
   const sampling: Partial<Record<keyof SamplingOptions, number>> = {};
   const sources: Partial<Record<keyof SamplingOptions, string>> = {};
-  const present = Object.entries(config ?? {}).filter(([, value]) => value != null);
+  const present = Object.entries(config ?? {}).filter(([, value]) => !isNothing(value));
   for (const [key, value] of present) {
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
     if (rule === undefined) continue;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { KvadError, isKvadError } from '../errors/kvad-error.js';
+import { isKvadError, type KvadError } from '../errors/kvad-error.js';
 import { isObject, type RawConfig } from '../plan/config-source.js';
 import type { TextFacts } from '../runtime/types.js';
 import { endTokens, type EndSource } from './end-tokens.js';

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { KvadError } from '../errors/kvad-error.js';
 import { isObject, type RawConfig } from '../plan/config-source.js';
 
+/** In the files of a model, null is as good as absent. */
+export const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined;
+
 /**
  * The JSON object of a file in a model's folder; null where there is no such file.
  * Throws KVAD_E_TEXT_FILE for a file that cannot be read, is no JSON, or holds something else than an object.

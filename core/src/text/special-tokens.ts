@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { KvadError } from '../errors/kvad-error.js';
 import { isObject, type RawConfig } from '../plan/config-source.js';
-import { readJsonObject } from './json-file.js';
+import { isNothing, readJsonObject } from './json-file.js';
 
 /** Roles of tokens that every model may name; models with images or sound name more (`image_token`). */
 const ROLES = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
@@ -45,15 +45,14 @@ export const readSpecialTokens = async (
   const file = join(directory, 'tokenizer_config.json');
   const decoder = config?.['added_tokens_decoder'];
   const mapFile = join(directory, 'special_tokens_map.json');
-  const map = decoder == null ? await readJsonObject(directory, 'special_tokens_map.json') : null;
+  const map = isNothing(decoder) ? await readJsonObject(directory, 'special_tokens_map.json') : null;
   const given = { ...withSource(config, file), ...withSource(map, mapFile) };
 
   const { roles, extra } = rolesOf(given);
   const named = new Set(roles.map((token) => token.content));
-  const listed =
-    decoder == null
-      ? await legacyAddedTokens(directory, new Set([...named, ...extra.map((token) => token.content)]), known)
-      : addedTokensDecoder(decoder, file);
+  const listed = isNothing(decoder)
+    ? await legacyAddedTokens(directory, new Set([...named, ...extra.map((token) => token.content)]), known)
+    : addedTokensDecoder(decoder, file);
   const present = new Set([...known, ...listed].map((token) => token.content));
   const missing = [...roles, ...extra].filter((token) => !present.has(token.content));
   return {
@@ -74,7 +73,7 @@ const EXTRA_KEYS = ['extra_special_tokens', 'additional_special_tokens'];
 const rolesOf = (given: Sourced): { roles: (TokenToAdd & { role: string })[]; extra: TokenToAdd[] } => {
   const extraValues = EXTRA_KEYS.flatMap((key) => {
     const source = given[key];
-    if (source?.value == null) return [];
+    if (source === undefined || isNothing(source.value)) return [];
     const { value, file } = source;
     if (Array.isArray(value) || isObject(value)) return [{ key, file, value }];
     throw new KvadError('KVAD_E_TEXT_VALUE', { file, key, value, expected: 'a list of tokens' });
@@ -106,7 +105,7 @@ const isToken = (source: { readonly value: unknown } | undefined): boolean =>
 
 /** A token given as a string, or as an object with its flags; null: there is none. */
 const tokenOf = (value: unknown, key: string, file: string): TokenToAdd | null => {
-  if (value == null || value === '') return null;
+  if (isNothing(value) || value === '') return null;
   if (typeof value === 'string') return { ...PLAIN, content: value, special: true, id: null, file };
   const content = isObject(value) ? value['content'] : undefined;
   if (!isObject(value) || typeof content !== 'string' || content === '') {

@@ -106,6 +106,16 @@ const SPOILT: readonly { what: string; says: string; spoil: (tokenizer: Spoilt) 
     spoil: (t) => void (t['post_processor'] = template([BOS], { '<s>': { id: '<s>', ids: [], tokens: ['<s>'] } })),
   },
   {
+    what: 'a template for one text that has two',
+    says: '"post_processor.single" has a second text',
+    spoil: (t) => void (t['post_processor'] = template([TEXT, { Sequence: { id: 'B', type_id: 1 } }], {})),
+  },
+  {
+    what: 'a decoder that strips ends',
+    says: '"decoder.stop" is not 0',
+    spoil: (t) => void (t['decoder'] = { type: 'Strip', content: ' ', start: 0, stop: 1 }),
+  },
+  {
     what: 'pieces of length 0',
     says: '"pre_tokenizer.length" is 0',
     spoil: (t) => void (t['pre_tokenizer'] = { type: 'FixedLength', length: 0 }),

@@ -20,6 +20,10 @@ export const TEXT_ERRORS = {
     (p) => `the tokenizer of ${p.file} cannot be used: ${p.reason}`,
     "download the file again from the model's page; if it stays, report the model's name",
   ),
+  KVAD_E_TOKENIZER_LIBRARY: entry<{ reason: string }>(
+    (p) => `the tokenizers library does not load on this machine: ${p.reason}`,
+    'reinstall kvad with npm install; the library has binaries for Linux, macOS and Windows on x64 and arm64',
+  ),
   KVAD_E_TEXT_FILE: entry<{ file: string; reason: string }>(
     (p) => `${p.file} cannot be read: ${p.reason}`,
     'download the file again, or mend it (a JSON file holds one object)',

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KvadError } from '../../errors/kvad-error.js';
 import { isObject, type RawConfig } from '../../plan/config-source.js';
-import { readJsonObject, readTextFile } from '../json-file.js';
+import { isNothing, readJsonObject, readTextFile } from '../json-file.js';
 
 /** Chat templates of a model: text by name. */
 export interface FoundTemplates {
@@ -45,7 +45,7 @@ const fromTokenizerConfig = (directory: string, config: RawConfig | null): Found
   const source = 'tokenizer_config.json';
   const file = join(directory, source);
   const value = config?.['chat_template'];
-  if (value == null) return null;
+  if (isNothing(value)) return null;
   if (typeof value === 'string') return { source, file, templates: new Map([['default', value]]) };
   const named: [unknown, unknown][] = Array.isArray(value)
     ? value.map((one: unknown) => (isObject(one) ? [one['name'], one['template']] : [null, null]))
@@ -62,7 +62,7 @@ const fromTokenizerConfig = (directory: string, config: RawConfig | null): Found
 const fromProcessorFile = async (directory: string): Promise<FoundTemplates | null> => {
   const file = join(directory, PROCESSOR_FILE);
   const value = (await readJsonObject(directory, PROCESSOR_FILE))?.['chat_template'];
-  if (value == null) return null;
+  if (isNothing(value)) return null;
   if (typeof value !== 'string') {
     throw new KvadError('KVAD_E_TEXT_VALUE', { file, key: 'chat_template', value, expected: 'a text' });
   }

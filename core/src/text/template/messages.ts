@@ -1,3 +1,4 @@
+import { isNothing } from '../json-file.js';
 import type { ChatMessage } from '../types.js';
 
 /** Names that a message's reasoning goes by; templates read the first, or `thinking`. */
@@ -9,7 +10,7 @@ const REASONING_KEYS = ['reasoning_content', 'thinking', 'reasoning'] as const;
  */
 export const templateMessages = (messages: readonly ChatMessage[]): Record<string, unknown>[] =>
   messages.map((message) => {
-    const present = Object.fromEntries(Object.entries(message).filter(([, value]) => value != null));
+    const present = Object.fromEntries(Object.entries(message).filter(([, value]) => !isNothing(value)));
     const name = REASONING_KEYS.find((key) => Object.hasOwn(present, key));
     if (name === undefined) return present;
     const reasoning = present[name];

@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type * as Library from 'tokenizers';
 import { KvadError } from '../../errors/kvad-error.js';
 import type { RawConfig } from '../../plan/config-source.js';
 import { readTextFile } from '../json-file.js';
-import { readSpecialTokens, type SpecialTokens } from '../special-tokens.js';
+import { readSpecialTokens, type AddedTokenFlags, type SpecialTokens } from '../special-tokens.js';
 import type { Tokenizer } from '../types.js';
 import { MissingTokenizer } from './missing-tokenizer.js';
 import { NativeTokenizer } from './native-tokenizer.js';
@@ -23,7 +24,7 @@ const SOURCE = 'tokenizer.json';
 /**
  * Loads tokenizer.json, checked, with the tokens that tokenizer_config.json (`config`) adds. `rows`: rows of the model's
  * embedding, if known. Truncation and padding that the file asks for are turned off, as transformers does for a text.
- * Throws KVAD_E_TOKENIZER_INVALID and KVAD_E_TEXT_*.
+ * Throws KVAD_E_TOKENIZER_INVALID, KVAD_E_TOKENIZER_LIBRARY and KVAD_E_TEXT_*.
  */
 export const loadTokenizer = async (
   directory: string,
@@ -45,29 +46,42 @@ export const loadTokenizer = async (
     }
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
-  const { AddedToken, Tokenizer: Library } = await import('tokenizers');
-  const library = load(() => Library.fromString(text), file, facts.doubts);
+  const { AddedToken, Tokenizer: NativeLibrary } = await importLibrary();
+  const library = load(() => NativeLibrary.fromString(text), file, facts.doubts);
   library.disableTruncation();
   library.disablePadding();
-  library.addAddedTokens(
-    tokens.added.map(
-      ({ content, special, single_word: singleWord, lstrip: leftStrip, rstrip: rightStrip, normalized }) =>
-        new AddedToken(content, special, { singleWord, leftStrip, rightStrip, normalized }),
-    ),
-  );
+  library.addAddedTokens(tokens.added.map((token) => new AddedToken(token.content, token.special, optionsOf(token))));
   const all = [...facts.added, ...tokens.added];
   const tokenizer = new NativeTokenizer(library, {
     ...{ file, rows, bytes: facts.bytes },
     added: all.map((token) => library.tokenToId(token.content)).filter((id) => id !== null),
     special: new Set(all.filter((token) => token.special).map((token) => token.content)),
   });
-  const warnings = tokens.added.flatMap(({ file: from, content, id }) => {
-    const found = library.tokenToId(content);
-    return id === null || id === found
-      ? []
-      : [`${from} gives ${JSON.stringify(content)} the id ${id}, ${SOURCE} ${found}: that one counts`];
+  return { source: SOURCE, tokenizer, tokens, warnings: otherIds(tokens, tokenizer) };
+};
+
+const optionsOf = (token: AddedTokenFlags): Library.AddedTokenOptions => ({
+  singleWord: token.single_word,
+  leftStrip: token.lstrip,
+  rightStrip: token.rstrip,
+  normalized: token.normalized,
+});
+
+/** A token gets the id that the vocabulary has for it, or the next free one, whatever id its file gives it. */
+const otherIds = ({ added }: SpecialTokens, tokenizer: Tokenizer): string[] =>
+  added.flatMap(({ file, content, id }) => {
+    const found = tokenizer.idOf(content);
+    if (id === null || id === found) return [];
+    return [`${file} gives ${JSON.stringify(content)} the id ${id}, ${SOURCE} ${found}: that one counts`];
   });
-  return { source: SOURCE, tokenizer, tokens, warnings };
+
+/** A native module: imported when it is needed, and not for every machine there is one. */
+const importLibrary = async (): Promise<typeof Library> => {
+  try {
+    return await import('tokenizers');
+  } catch (error) {
+    throw new KvadError('KVAD_E_TOKENIZER_LIBRARY', { reason: (error as Error).message }, { cause: error });
+  }
 };
 
 /** The library says what is wrong, the doubts often where. */

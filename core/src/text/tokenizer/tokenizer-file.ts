@@ -1,4 +1,5 @@
 import { isObject, type RawConfig } from '../../plan/config-source.js';
+import { isNothing } from '../json-file.js';
 import type { AddedTokenFlags } from '../special-tokens.js';
 import { charsmapFault } from './charsmap.js';
 import { isKnownPattern } from './known-patterns.js';
@@ -77,7 +78,7 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
 type AddedToken = AddedTokenFlags & { readonly id: number };
 
 const addedTokens = (value: unknown): readonly AddedToken[] => {
-  if (value == null) return [];
+  if (isNothing(value)) return [];
   if (!Array.isArray(value)) throw new TokenizerFault('"added_tokens" is not a list');
   return value.map((token: unknown, index) => {
     const path = `added_tokens[${index}]`;
@@ -110,7 +111,7 @@ const DEEPEST = 16;
 
 /** A section's parts, those inside sequences too. */
 const partsOf = (section: unknown, path: string, depth = 0): readonly PartAt[] => {
-  if (section == null) return [];
+  if (isNothing(section)) return [];
   if (!isObject(section)) throw new TokenizerFault(`"${path}" is not an object`);
   if (depth > DEEPEST) throw new TokenizerFault(`"${path}" is nested more than ${DEEPEST} deep`);
   const inner = LISTS.flatMap((list) => {
@@ -135,6 +136,10 @@ const checkPart = (part: RawConfig, path: string): string | null => {
     case 'FixedLength':
       if (part['length'] === 0) throw new TokenizerFault(`"${path}.length" is 0`);
       return null;
+    case 'Strip':
+      // The library steps back from the end of an empty token, out of it.
+      if (typeof part['stop'] === 'number' && part['stop'] > 0) throw new TokenizerFault(`"${path}.stop" is not 0`);
+      return null;
     case 'Split':
     case 'Replace':
       return checkPattern(part['pattern'], `${path}.pattern`);
@@ -157,7 +162,10 @@ const checkTemplate = (part: RawConfig, path: string): void => {
     const pieces = part[list];
     if (!Array.isArray(pieces)) throw new TokenizerFault(`"${path}.${list}" is not a list`);
     for (const piece of pieces as readonly unknown[]) {
-      const special = isObject(piece) ? piece['SpecialToken'] : undefined;
+      const { SpecialToken: special, Sequence: sequence } = isObject(piece) ? piece : {};
+      if (list === 'single' && isObject(sequence) && sequence['id'] !== 'A') {
+        throw new TokenizerFault(`"${path}.single" has a second text`);
+      }
       if (special === undefined) continue;
       const name = isObject(special) ? special['id'] : undefined;
       if (typeof name !== 'string' || !isObject(table) || !Object.hasOwn(table, name)) {
