@@ -1,5 +1,5 @@
 import type { TokenText } from './incremental-decoder.js';
-import { lossyText, unfinishedTail } from './utf8.js';
+import { lossyText, REPLACEMENT, unfinishedTail } from './utf8.js';
 
 /**
  * Text of byte-level tokens: each character of a token stands for a byte (GPT-2's table), the bytes of all tokens are
@@ -11,13 +11,14 @@ export class ByteLevelText implements TokenText {
 
   push(token: string): string {
     this.#held.push(...bytesOf(token));
-    const tail = unfinishedTail(this.#held);
-    if (tail > 0 && this.#heldTokens < MOST_HELD_TOKENS) {
+    if (this.#heldTokens < MOST_HELD_TOKENS && lossyText(this.#held).endsWith(REPLACEMENT)) {
       this.#heldTokens++;
       return '';
     }
-    const text = lossyText(tail === 0 ? this.#held : this.#held.slice(0, -tail));
-    this.#held = tail === 0 ? [] : this.#held.slice(-tail);
+    const tail = unfinishedTail(this.#held);
+    const settled = this.#held.length - tail;
+    const text = lossyText(this.#held.slice(0, settled));
+    this.#held = this.#held.slice(settled);
     this.#heldTokens = tail === 0 ? 0 : 1;
     return text;
   }
@@ -31,8 +32,8 @@ export class ByteLevelText implements TokenText {
 }
 
 /**
- * A token that ends in half a character is given whole with the tokens that finish it, as the reference's stream does;
- * three tokens finish any character, so that with more the text before the half one is given.
+ * A token that ends in half a character, or in what is none, is given together with those after it, as the library's own
+ * stream does. Three tokens finish any character: then what is settled is given.
  */
 const MOST_HELD_TOKENS = 3;
 
