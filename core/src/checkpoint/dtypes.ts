@@ -37,7 +37,7 @@ const DTYPES: ReadonlyMap<string, DtypeFacts> = new Map([
   ['U64', facts(64, null, '64-bit integers')],
 ]);
 
-export type ReadableDtype = WeightData['dtype'];
+export type ReadableDtype = Exclude<WeightData['dtype'], 'Q8' | 'Q4'>;
 
 export const DTYPE_NAMES: readonly string[] = [...DTYPES.keys()];
 

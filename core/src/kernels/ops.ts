@@ -110,6 +110,13 @@ export interface Ops extends ExpertOps, RecurrentOps {
   // --- weights --------------------------------------------------------------------------------
   /** Shape `[out, in]`. `precision` null: as stored. */
   matrix(data: WeightData, precision: Precision | null): Matrix;
+  /**
+   * A float matrix or stack as these ops hold it in that precision: what `matrix` and `stack` take without further
+   * work. Throws KVAD_E_QUANT_UNSUPPORTED, and KVAD_E_QUANT_RANGE for values that it cannot hold.
+   */
+  pack(data: WeightData, precision: 'q8' | 'q4'): WeightData;
+  /** Version of what `pack` makes; null: these ops pack nothing. */
+  readonly quantLayout: number | null;
   vector(data: WeightData): Vector;
   /** A vector made by a part (ALiBi slopes). */
   constant(values: Float32Array): Vector;

@@ -52,9 +52,12 @@ export interface State {
   readonly length: number;
 }
 
-/** A weight tensor as the checkpoint holds it, after its transform; `bytes` may be a view of the file. */
+/**
+ * A weight tensor as the checkpoint holds it, after its transform; `bytes` may be a view of the file. `Q8` and `Q4` are
+ * matrices in the layout of the ops that packed them.
+ */
 export interface WeightData {
-  readonly dtype: 'F32' | 'F16' | 'BF16' | 'I32' | 'I64';
+  readonly dtype: 'F32' | 'F16' | 'BF16' | 'I32' | 'I64' | 'Q8' | 'Q4';
   readonly shape: readonly number[];
   readonly bytes: Uint8Array;
 }

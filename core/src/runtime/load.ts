@@ -13,7 +13,8 @@ import type { TextSide } from '../text/types.js';
 import { gatherParts, type PartSource } from './gather-parts.js';
 import { LocalModel } from './local-model.js';
 import { countParameters, stateBytesPerToken } from './measure.js';
-import { Model } from './model.js';
+import { Model, type ModelPieces } from './model.js';
+import { openQuantisedWeights, type QuantisedWeights } from './quantised-weights.js';
 import type { PartRegistry } from './part-registry.js';
 import { refuseKernels } from './refuse-kernels.js';
 import { completeLoadOptions, type CompleteLoadOptions } from './load-options.js';
@@ -68,7 +69,8 @@ export const loadModel = async (
     const parameters = countParameters(slots, weights);
     refuseKernels({ directory, parameters, ops, options });
     const text = await loadingText;
-    const model = new Model({ plan, slots, weights, parts, ops, quant });
+    const quantised = openQuantisedWeights({ directory, checkpoint, slots, weights, ops, quant });
+    const { model, notes } = makeModel({ plan, slots, weights, parts, ops, quant, quantised });
     const facts = {
       directory,
       plan,
@@ -83,12 +85,23 @@ export const loadModel = async (
       kvCacheDtype,
       loadMilliseconds: performance.now() - start,
       text: text.facts,
-      warnings: [...unknownKeys(planned), ...checkpoint.warnings],
+      warnings: [...unknownKeys(planned), ...checkpoint.warnings, ...notes],
     };
     return new LocalModel({ facts, model, ops, checkpoint, text, batchSize });
   } catch (error) {
     ops.dispose();
     checkpoint.close();
+    throw error;
+  }
+};
+
+/** The model, and what there is to say of its quantised weights; a failure leaves no half-written cache. */
+const makeModel = (pieces: ModelPieces & { readonly quantised: QuantisedWeights }) => {
+  try {
+    const model = new Model(pieces);
+    return { model, notes: pieces.quantised.finish() };
+  } catch (error) {
+    pieces.quantised.abandon();
     throw error;
   }
 };

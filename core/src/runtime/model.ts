@@ -10,7 +10,8 @@ import { Embedding } from './embedding.js';
 import { Head } from './head.js';
 import { Layer } from './layer.js';
 import { blame } from './part-registry.js';
-import { Pass, type SequenceRows } from './pass.js';
+import { Pass, type SequenceRows, type WantedLogits } from './pass.js';
+import type { QuantisedWeights } from './quantised-weights.js';
 import { SequenceStates, type StateSlot } from './sequence-states.js';
 import { WeightHandles } from './weight-handles.js';
 
@@ -21,10 +22,12 @@ export interface ModelPieces {
   readonly parts: Parts;
   readonly ops: Ops;
   readonly quant: Precision | null;
+  /** Where quantised matrices come from; absent: they are made here. */
+  readonly quantised?: QuantisedWeights;
 }
 
 /** Rows whose logits are computed at once: bounds the scratch of a large vocabulary. */
-const HEAD_ROWS = 64;
+export const HEAD_ROWS = 64;
 
 /**
  * A plan with its weights: token ids in, logits out. It owns the weights and nothing of any sequence.
@@ -46,9 +49,9 @@ export class Model {
   readonly #finalNorm: Norm | null;
   readonly #head: Head;
 
-  constructor({ plan, slots, weights: bound, parts, ops, quant }: ModelPieces) {
+  constructor({ plan, slots, weights: bound, parts, ops, quant, quantised }: ModelPieces) {
     const dims: Dims = { hiddenSize: plan.hiddenSize, vocabSize: plan.vocabSize };
-    const weights = new WeightHandles(slots, bound, ops, quant);
+    const weights = new WeightHandles(slots, bound, ops, quant, quantised);
     this.plan = plan;
     this.#ops = ops;
     this.rope = new RopeTables(plan.ropeTables);
@@ -84,7 +87,8 @@ export class Model {
 
   /**
    * One forward of rows of several sequences, whose states it moves on. Gives each sequence's logits, row-major
-   * `[wanted rows, vocab]`. After an error the states of these sequences are not to be used.
+   * `[wanted rows, vocab]`, or nothing where a sink has taken them. After an error the states of these sequences are
+   * not to be used.
    */
   forward(sequences: readonly SequenceRows[]): Float32Array[] {
     const mark = this.#ops.mark();
@@ -115,25 +119,33 @@ export class Model {
     return blame('stack', kind, () => this.#stack.leave(x, pass));
   }
 
-  /** Final norm and head, of the wanted rows only. */
+  /** Final norm and head, of the wanted rows only, in blocks. */
   #logits(hidden: Tensor, pass: Pass, sequences: readonly SequenceRows[]): Float32Array[] {
     const { vocabSize } = this.plan;
-    const wanted = pass.batch.segments.map(({ start, length }, index) => {
-      const count = { none: 0, last: Math.min(1, length), all: length }[sequences[index]!.logits];
-      return Array.from({ length: count }, (_, i) => start + length - count + i);
-    });
-    const rows = wanted.flat();
-    const all = new Float32Array(rows.length * vocabSize);
+    const wanted = pass.batch.segments.map(({ length }, index) =>
+      wantedRows(sequences[index]!.logits, length, vocabSize),
+    );
+    const rows = wanted.flatMap(({ from, to, take }, index) =>
+      Array.from({ length: to - from }, (_, i) => ({ row: from + i, start: pass.batch.segments[index]!.start, take })),
+    );
     for (let from = 0; from < rows.length; from += HEAD_ROWS) {
+      const block = rows.slice(from, from + HEAD_ROWS);
       const mark = this.#ops.mark();
-      const picked = this.#pick(hidden, rows.slice(from, from + HEAD_ROWS));
+      const picked = this.#pick(
+        hidden,
+        block.map(({ start, row }) => start + row),
+      );
       const normed = this.#finalNorm ? this.#ops.tensor(picked.rows, picked.cols) : picked;
       this.#finalNorm?.forward(picked, normed);
-      all.set(this.#ops.host(this.#head.forward(normed)), from * vocabSize);
+      const logits = this.#ops.host(this.#head.forward(normed)) as Float32Array;
+      for (let first = 0, next = 0; first < block.length; first = next) {
+        const { take, row } = block[first]!;
+        while (next < block.length && block[next]!.take === take) next++;
+        take(logits.subarray(first * vocabSize, next * vocabSize), row);
+      }
       this.#ops.release(mark);
     }
-    let taken = 0;
-    return wanted.map(({ length }) => all.slice(taken * vocabSize, (taken += length) * vocabSize));
+    return wanted.map(({ kept }) => kept);
   }
 
   /** These rows of `x` as one tensor: a view where they are adjacent. */
@@ -172,6 +184,39 @@ export class Model {
     });
   }
 }
+
+interface WantedRows {
+  readonly from: number;
+  readonly to: number;
+  take(block: Float32Array, firstRow: number): void;
+  /** What is given back. */
+  readonly kept: Float32Array;
+}
+
+const wantedRows = (logits: WantedLogits, length: number, vocabSize: number): WantedRows => {
+  if (typeof logits === 'object') {
+    const { from, to } = logits;
+    return {
+      from,
+      to,
+      take: (block, row) => {
+        logits.take(block, row);
+      },
+      kept: new Float32Array(0),
+    };
+  }
+  const count = { none: 0, last: Math.min(1, length), all: length }[logits];
+  const from = length - count;
+  const kept = new Float32Array(count * vocabSize);
+  return {
+    from,
+    to: length,
+    take: (block, row) => {
+      kept.set(block, (row - from) * vocabSize);
+    },
+    kept,
+  };
+};
 
 const contextOf = ({ contextLength, embedding: { positions } }: ModelPlan): number =>
   positions.kind === 'learned' ? Math.min(contextLength, positions.count - positions.offset) : contextLength;

@@ -4,6 +4,7 @@ import { decodeFloats } from '../kernels/half.js';
 import type { Ops } from '../kernels/ops.js';
 import type { Matrix, MatrixStack, Precision, Vector, WeightData } from '../kernels/tensor.js';
 import type { PlannedSlot } from '../plan/planned-slot.js';
+import type { QuantisedWeights } from './quantised-weights.js';
 
 type Role = WeightSlot['role'];
 type Handle = Matrix | MatrixStack | Vector | Int32Array;
@@ -20,13 +21,22 @@ export class WeightHandles {
   readonly #weights: BoundWeights;
   readonly #ops: Ops;
   readonly #quant: Precision | null;
+  readonly #quantised: QuantisedWeights | null;
   readonly #made = new Map<string, Handle>();
 
-  constructor(slots: readonly PlannedSlot[], weights: BoundWeights, ops: Ops, quant: Precision | null) {
+  /** `quantised` null: matrices are quantised here, each time. */
+  constructor(
+    slots: readonly PlannedSlot[],
+    weights: BoundWeights,
+    ops: Ops,
+    quant: Precision | null,
+    quantised: QuantisedWeights | null = null,
+  ) {
     this.#slots = new Map(slots.map((slot) => [slot.name, slot]));
     this.#weights = weights;
     this.#ops = ops;
     this.#quant = quant;
+    this.#quantised = quantised;
   }
 
   /** The weights whose names start with `prefix`, by the rest of their names. */
@@ -45,7 +55,7 @@ export class WeightHandles {
     const { role } = this.#slot(name, ['matrix', 'exact']);
     const precision = role === 'exact' ? 'f32' : this.#precisionOf(name);
     return this.#shared(name, `matrix ${precision ?? 'stored'}`, () =>
-      this.#ops.matrix(this.#weights.read(name), precision),
+      this.#ops.matrix(this.#matrixData(name, precision), precision),
     );
   }
 
@@ -53,7 +63,7 @@ export class WeightHandles {
     this.#slot(name, ['stack']);
     const precision = this.#precisionOf(name);
     return this.#shared(name, `stack ${precision ?? 'stored'}`, () =>
-      this.#ops.stack(this.#weights.read(name), precision),
+      this.#ops.stack(this.#matrixData(name, precision), precision),
     );
   }
 
@@ -65,6 +75,12 @@ export class WeightHandles {
   #integers(name: string): Int32Array {
     const data = this.#read(name, ['integers']);
     return this.#shared(name, 'integers', () => integers(data, name));
+  }
+
+  #matrixData(name: string, precision: Precision | null): WeightData {
+    const read = (): WeightData => this.#weights.read(name);
+    if (this.#quantised === null || (precision !== 'q8' && precision !== 'q4')) return read();
+    return this.#quantised.take(this.#weights.sourceOf(name), precision, read);
   }
 
   #precisionOf(name: string): Precision | null {
@@ -110,7 +126,9 @@ const rowBytes = ({ cols, precision }: Matrix | MatrixStack): number => {
 };
 
 const floats = (data: WeightData): Float32Array => {
-  if (data.dtype === 'I32' || data.dtype === 'I64') throw new Error(`${data.dtype} holds integers, not floats`);
+  if (data.dtype !== 'F32' && data.dtype !== 'F16' && data.dtype !== 'BF16') {
+    throw new Error(`${data.dtype} does not hold floats`);
+  }
   return Float32Array.from(decodeFloats(data.bytes, data.dtype));
 };
 

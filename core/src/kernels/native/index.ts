@@ -16,7 +16,7 @@ import {
   tensorOf,
   vectorOf,
 } from './handles.js';
-import { nativeMatrix } from './weights.js';
+import { nativeMatrix, packed } from './weights.js';
 
 export interface NativeOptions {
   readonly threads: number;
@@ -166,8 +166,17 @@ class NativeOps implements Ops {
     return nativeMatrix(this.addon, this.#engine, data, precision) as unknown as MatrixStack;
   }
 
+  get quantLayout(): number {
+    return this.addon.layoutVersion;
+  }
+
+  pack(...[data, precision]: Parameters<Ops['pack']>): ReturnType<Ops['pack']> {
+    return packed(this.addon, this.#engine, data, precision);
+  }
+
   vector(data: Parameters<Ops['vector']>[0]): Vector {
-    if (data.dtype === 'I32' || data.dtype === 'I64') throw new Error(`a vector of ${data.dtype}`);
+    if (data.dtype !== 'F32' && data.dtype !== 'F16' && data.dtype !== 'BF16')
+      throw new Error(`a vector of ${data.dtype}`);
     return this.constant(Float32Array.from(decodeFloats(data.bytes, data.dtype)));
   }
 

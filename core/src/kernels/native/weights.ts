@@ -8,7 +8,8 @@ const STORED: Readonly<Record<string, 'f32' | 'f16' | 'bf16'>> = { F32: 'f32', F
 
 /** Values in another float type, rounded to nearest even. */
 const converted = (data: WeightData, precision: 'f32' | 'f16' | 'bf16'): Uint8Array => {
-  if (data.dtype === 'I32' || data.dtype === 'I64') throw new Error(`a matrix of ${data.dtype}`);
+  if (data.dtype !== 'F32' && data.dtype !== 'F16' && data.dtype !== 'BF16')
+    throw new Error(`a matrix of ${data.dtype}`);
   const values = Float32Array.from(decodeFloats(data.bytes, data.dtype));
   if (precision === 'f32') return new Uint8Array(values.buffer);
   const round = precision === 'bf16' ? roundToBf16 : roundToF16;
@@ -32,9 +33,12 @@ const f16Bits = (bits: number): number => {
   return sign | ((exponent - 112) << 10) | (mantissa >>> 13);
 };
 
+const PACKED = { q8: 'Q8', q4: 'Q4' } as const;
+const HELD: Readonly<Record<string, Precision>> = { ...STORED, Q8: 'q8', Q4: 'q4' };
+
 /**
- * A matrix `[out, in]`, or a stack `[count, out, in]`, as arithmetic holds it: as stored without a copy, converted,
- * or quantised into the layout of `core/native/src/format.h`.
+ * A matrix `[out, in]`, or a stack `[count, out, in]`, as arithmetic holds it: as stored or packed without a copy,
+ * converted, or quantised.
  */
 export const nativeMatrix = (
   addon: Addon,
@@ -42,41 +46,39 @@ export const nativeMatrix = (
   data: WeightData,
   precision: Precision | null,
 ): NativeMatrix => {
-  const [rows, cols] = data.shape.slice(-2);
-  const count = data.shape.length === 3 ? data.shape[0]! : 1;
-  const stored = STORED[data.dtype];
-  if (rows === undefined || cols === undefined || data.shape.length > 3 || !stored) {
-    throw new Error(`a matrix of ${data.dtype} [${data.shape.join(', ')}]`);
-  }
+  const { count, rows, cols } = sizesOf(data);
+  const stored = HELD[data.dtype];
+  if (stored === undefined) throw new Error(`a matrix of ${data.dtype}`);
   const held = precision ?? stored;
   const bytes =
-    held === 'q8' || held === 'q4'
-      ? quantised(addon, engine, data, { stored, held, count, rows, cols })
-      : held === stored
-        ? data.bytes
+    held === stored
+      ? data.bytes
+      : held === 'q8' || held === 'q4'
+        ? packed(addon, engine, data, held).bytes
         : converted(data, held);
   const id = addon.weight(engine, bytes, KINDS[held], count, rows, cols);
   return new NativeMatrix(id, count, rows, cols, held, bytes);
 };
 
-interface Shape {
-  readonly stored: 'f32' | 'f16' | 'bf16';
-  readonly held: 'q8' | 'q4';
-  readonly count: number;
-  readonly rows: number;
-  readonly cols: number;
-}
-
-const quantised = (addon: Addon, engine: NativeEngine, data: WeightData, shape: Shape): Uint8Array => {
-  const { stored, held, count, rows, cols } = shape;
-  const each = addon.quantBytes(KINDS[held], rows, cols);
+/** A float matrix or stack in the layout of `core/native/src/format.h`. */
+export const packed = (addon: Addon, engine: NativeEngine, data: WeightData, precision: 'q8' | 'q4'): WeightData => {
+  const { count, rows, cols } = sizesOf(data);
+  const stored = STORED[data.dtype];
+  if (stored === undefined) throw new Error(`${data.dtype} cannot be quantised`);
+  const each = addon.quantBytes(KINDS[precision], rows, cols);
   const bytes = new Uint8Array(new ArrayBuffer(each * count));
   const source = data.bytes.byteLength / count;
   for (let i = 0; i < count; i++) {
     const from = data.bytes.subarray(i * source, (i + 1) * source);
     const to = bytes.subarray(i * each, (i + 1) * each);
-    const bad = addon.quantise(engine, from, KINDS[stored], rows, cols, KINDS[held], to);
-    if (bad > 0) throw new KvadError('KVAD_E_QUANT_RANGE', { precision: held, blocks: bad });
+    const bad = addon.quantise(engine, from, KINDS[stored], rows, cols, KINDS[precision], to);
+    if (bad > 0) throw new KvadError('KVAD_E_QUANT_RANGE', { precision, blocks: bad });
   }
-  return bytes;
+  return { dtype: PACKED[precision], shape: data.shape, bytes };
+};
+
+const sizesOf = ({ shape }: WeightData): { count: number; rows: number; cols: number } => {
+  const [rows, cols] = shape.slice(-2);
+  if (rows === undefined || cols === undefined || shape.length > 3) throw new Error(`a matrix [${shape.join(', ')}]`);
+  return { count: shape.length === 3 ? shape[0]! : 1, rows, cols };
 };

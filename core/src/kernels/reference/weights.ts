@@ -93,7 +93,11 @@ const held = (op: string, data: WeightData, axes: number, precision: Precision |
 };
 
 /** Weights on the host: float32 values, rounded first where a smaller precision is asked for. */
-export const weightOps: Pick<Ops, 'matrix' | 'stack' | 'vector' | 'constant'> = {
+export const weightOps: Pick<Ops, 'matrix' | 'stack' | 'pack' | 'quantLayout' | 'vector' | 'constant'> = {
+  quantLayout: null,
+  pack: (_, precision) => {
+    throw new KvadError('KVAD_E_QUANT_UNSUPPORTED', { precision, kernels: 'reference' });
+  },
   matrix(data, wanted) {
     const { values, precision } = held('matrix', data, 2, wanted);
     return new HostMatrix(data.shape[0]!, data.shape[1]!, precision, values) as unknown as Matrix;
