@@ -78,7 +78,7 @@ describe.runIf(loadAddon() !== null)('the quant cache', () => {
       expect(again.text).toBe(first.text);
     }
     expect(files()).toEqual([name]);
-  });
+  }, 240_000);
 
   it('of a process that was killed at any moment never differs from a whole one', async () => {
     const { env, args, run, folder } = place();
@@ -94,5 +94,5 @@ describe.runIf(loadAddon() !== null)('the quant cache', () => {
       expect(run()).toEqual(expected);
       expect(readFileSync(file).equals(whole)).toBe(true);
     }
-  });
+  }, 240_000);
 });
