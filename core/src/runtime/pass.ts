@@ -5,6 +5,20 @@ import type { RopeTables } from '../kernels/rope-tables.js';
 import type { Tensor } from '../kernels/tensor.js';
 import type { SequenceStates } from './sequence-states.js';
 
+/**
+ * Takes logits as they are computed, in blocks of rows, so that those of a long run of rows are never held together.
+ * `rows` [from, to) count from the first id that was given; `take` gets `[rows of the block, vocab]`, which is valid
+ * during the call only, and the number of its first row.
+ */
+export interface LogitsSink {
+  readonly from: number;
+  readonly to: number;
+  take(block: Float32Array, firstRow: number): void;
+}
+
+/** Of which rows logits are wanted: as one array, or given to a sink. */
+export type WantedLogits = 'none' | 'last' | 'all' | LogitsSink;
+
 /** What one sequence brings to a forward. */
 export interface SequenceRows {
   readonly ids: readonly number[];
@@ -14,7 +28,7 @@ export interface SequenceRows {
   readonly finalLength: number;
   readonly states: SequenceStates;
   /** Of which of these rows logits are wanted. */
-  readonly logits: 'none' | 'last' | 'all';
+  readonly logits: WantedLogits;
 }
 
 /** One forward of several sequences: its rows, angles, side inputs, and what layers share. */

@@ -1,13 +1,16 @@
 import { KvadError } from '../errors/kvad-error.js';
 import type { Model } from './model.js';
+import type { WantedLogits } from './pass.js';
 import type { Scheduler } from './scheduler.js';
 import type { Sequence } from './sequence.js';
 
 export interface PrefillOptions {
   /** Rows of one forward. */
   readonly chunk: number;
-  /** Of which of the new rows logits are given, chunk by chunk. */
-  readonly logits: 'none' | 'last' | 'all';
+  /** Of which of the new rows logits are given, chunk by chunk; a sink takes them, and nothing is given. */
+  readonly logits: WantedLogits;
+  /** Gives way to every other step. */
+  readonly background?: boolean;
   readonly signal?: AbortSignal | undefined;
   /** A length that the sequence should be able to go back to. */
   readonly checkpointAt?: number;
@@ -25,7 +28,7 @@ export async function* prefill(
   scheduler: Scheduler,
   sequence: Sequence,
   ids: readonly number[],
-  { chunk, logits, signal, checkpointAt = 0 }: PrefillOptions,
+  { chunk, logits, signal, checkpointAt = 0, background = false }: PrefillOptions,
 ): AsyncGenerator<Float32Array> {
   requireTokens(model, ids);
   const finalLength = sequence.length + ids.length;
@@ -38,14 +41,28 @@ export async function* prefill(
     // A chunk never mixes recomputed rows and new ones: only the new ones have wanted logits.
     const border = done < again.length ? again.length : all.length;
     const end = Math.min(done + Math.min(chunk, sequence.rowsToCheckpoint(checkpointAt)), border);
-    const isNew = end > again.length;
-    const wanted = isNew && (logits === 'all' || end === all.length) ? logits : 'none';
-    const given = await scheduler.run({ sequence, ids: all.slice(done, end), finalLength, logits: wanted });
+    const wanted = end > again.length ? wantedOf(logits, done - again.length, end - again.length, ids.length) : 'none';
+    const given = await scheduler.run({ sequence, ids: all.slice(done, end), finalLength, logits: wanted, background });
     if (sequence.length === checkpointAt) sequence.checkpoint();
     done = end;
-    if (wanted !== 'none') yield given;
+    if (given.length > 0) yield given;
   }
 }
+
+/** What a chunk `[start, end)` of the new rows is asked for. */
+const wantedOf = (logits: WantedLogits, start: number, end: number, length: number): WantedLogits => {
+  if (typeof logits === 'string') return logits === 'all' || end === length ? logits : 'none';
+  const from = Math.max(logits.from, start);
+  const to = Math.min(logits.to, end);
+  if (from >= to) return 'none';
+  return {
+    from: from - start,
+    to: to - start,
+    take: (block, row) => {
+      logits.take(block, start + row);
+    },
+  };
+};
 
 /** Throws KVAD_E_TOKEN_ID. */
 export const requireTokens = (model: Model, ids: readonly number[]): void => {

@@ -1,4 +1,5 @@
 import type { Model } from './model.js';
+import type { WantedLogits } from './pass.js';
 import type { Sequence } from './sequence.js';
 
 /** The next rows of a sequence. At most one step of a sequence waits at a time. */
@@ -6,7 +7,9 @@ export interface Step {
   readonly sequence: Sequence;
   readonly ids: readonly number[];
   readonly finalLength: number;
-  readonly logits: 'none' | 'last' | 'all';
+  readonly logits: WantedLogits;
+  /** Runs alone, and only while no other step waits. */
+  readonly background?: boolean;
 }
 
 interface Waiting {
@@ -18,6 +21,7 @@ interface Waiting {
 /**
  * Collects the steps that sequences wait for and runs them together, one forward a turn of the event loop: all
  * single tokens that wait, and chunks of prompts, in the order of their coming, while they fit `batchRows` rows.
+ * Background steps (scoring) run between them, when nothing else waits.
  * Between two forwards the event loop runs, so that messages (an abort) are seen.
  */
 export class Scheduler {
@@ -60,9 +64,12 @@ export class Scheduler {
     let rows = 0;
     const batch: Waiting[] = [];
     const later: Waiting[] = [];
+    const background = this.#waiting.every(({ step }) => step.background === true);
     for (const waiting of this.#waiting) {
       const { length } = waiting.step.ids;
-      const fits = length === 1 || rows === 0 || rows + length <= this.#batchRows;
+      const fits = background
+        ? batch.length === 0
+        : waiting.step.background !== true && (length === 1 || rows === 0 || rows + length <= this.#batchRows);
       (fits ? batch : later).push(waiting);
       if (fits && length > 1) rows += length;
     }
