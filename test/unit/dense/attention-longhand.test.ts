@@ -43,6 +43,7 @@ const VARIANTS: Readonly<Record<string, Partial<AttentionOptions>>> = {
   'a window of one': { mask: { kind: 'window', size: 1 } },
   chunks: { mask: { kind: 'chunk', size: 4 } },
   'clipped projections': { clip: 0.7 },
+  'clipped projections, behind their norms': { clipNormed: 0.7, qkNorm: NORM },
   'a softcap': { softcap: 0.8 },
   sinks: { sinks: 'per-head' },
   'scaled values': { valueScale: -1.5 },
@@ -130,6 +131,16 @@ const contextOf = (ops: Ops, states: ReadonlyMap<string, unknown>, position: num
     state: (name: string) => [states.get(name)],
   } as unknown as LayerContext;
 };
+
+/** Options that are held against published models only. */
+const PROVED_BY_FIXTURES: readonly string[] = ['outNorm'];
+
+it('no option of attention is without a proof', () => {
+  const known = Object.keys(part.options['properties'] as object);
+  const proved = Object.values(VARIANTS).flatMap((variant) => Object.keys(variant));
+  const unproved = known.filter((key) => !(key in PLAIN) && !proved.includes(key) && !PROVED_BY_FIXTURES.includes(key));
+  expect(unproved).toEqual([]);
+});
 
 describe('attention against longhand', () => {
   const x = Array.from({ length: TOKENS }, (_, row) => valuesOf(`x${row}`, HIDDEN));

@@ -22,6 +22,7 @@ export const longhandAttention = (o: AttentionOptions, values: Values, x: Rows, 
     project(name, x).map((row, position) => {
       let y = row;
       if (o.qkNorm?.when === 'before-rope') y = normalise(o, `${name}Norm`, y, values);
+      if (o.clipNormed !== undefined) y = y.map((value) => clamp(value, o.clipNormed!));
       let heads = cut(y, o.headDim);
       if (o.positions.kind === 'rope') {
         const { layout, direction } = o.positions;
@@ -31,7 +32,9 @@ export const longhandAttention = (o: AttentionOptions, values: Values, x: Rows, 
       return heads;
     });
   const [q, k] = [prepare('q'), prepare('k')];
-  const v = project('v', x).map((row) => cut(row, o.valueDim));
+  const v = project('v', x).map((row) =>
+    cut(o.clipNormed === undefined ? row : row.map((y) => clamp(y, o.clipNormed!)), o.valueDim),
+  );
 
   const mixed = q.map((heads, position) =>
     heads.flatMap((query, head) => {

@@ -56,10 +56,11 @@ const plan = (file: string, raw: Record<string, unknown>): PlannedModel => {
 };
 
 describe('published configs of dense families', () => {
-  it.each(configs.filter(({ file }) => !(file in REFUSED)))('$file is planned', ({ file, raw }) => {
+  it.for(configs.filter(({ file }) => !(file in REFUSED)))('$file is planned', async ({ file, raw }, { annotate }) => {
     const { plan: planned, audit } = plan(file, raw);
     const inert = audit.inert.map(({ key }) => key);
-    console.info(`${file} (${planned.modelType})\n  read ${audit.read.join(' ')}\n  inert ${inert.join(' ')}`);
+    await annotate(`read ${audit.read.join(' ')}`);
+    await annotate(`inert ${inert.join(' ')}`);
     expect(audit.refused).toEqual([]);
     expect(planned.layers.length).toBeGreaterThan(0);
   });

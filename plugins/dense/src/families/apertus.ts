@@ -79,7 +79,7 @@ export const apertus = defineFamily<ApertusConfig>({
 
 /** Where the config has no settings: a llama3 table. A null is read as "none" by one release and as absent by the next. */
 const tableOf = (c: ApertusConfig, headDim: number): RopeTablePlan => {
-  if (c.rope_parameters != null || c.rope_scaling != null) return ropeOf(c, { headDim });
+  if (c.rope_parameters ?? c.rope_scaling) return ropeOf(c, { headDim });
   if (c.rope_scaling === null || c.rope_theta !== DEFAULT_THETA)
     refuseConfig(
       'rope_theta',
