@@ -20,15 +20,18 @@ const outcome = (
     child.on('close', (exit) => resolve({ exit, stdout, stderr }));
   });
 
-/** The shortest of several runs: what the program itself takes, whatever else the machine does. */
-const shortest = (words: readonly string[]): number =>
-  Math.min(
-    ...Array.from({ length: 7 }, () => {
+/** The shortest of several runs of each, in turn: what the programs themselves take, whatever else the machine does. */
+const shortest = (...programs: (readonly string[])[]): number[] => {
+  const times = programs.map(() => Infinity);
+  for (let round = 0; round < 8; round++) {
+    programs.forEach((words, index) => {
       const started = performance.now();
       expect(spawnSync(process.execPath, words).status).toBe(0);
-      return performance.now() - started;
-    }),
-  );
+      times[index] = Math.min(times[index]!, performance.now() - started);
+    });
+  }
+  return times;
+};
 
 describe('kvad --version', () => {
   it('loads nothing but package.json', () => {
@@ -46,8 +49,9 @@ describe('kvad --version', () => {
     });
   });
 
-  it('takes at most 50 ms more than Node itself needs to start', () => {
-    expect(shortest([kvad, '--version']) - shortest(['-e', '0'])).toBeLessThan(50);
+  it('takes little more than the start of Node itself', () => {
+    const [version = Infinity, node = 0] = shortest([kvad, '--version'], ['-e', '0']);
+    expect(version).toBeLessThan(1.5 * node);
   });
 });
 
