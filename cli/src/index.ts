@@ -14,14 +14,21 @@ export type {
   GenerateStats,
   LoadedModel,
   LoadOptions,
+  KldResult,
   ModelFacts,
+  PerplexityOptions,
+  PerplexityProgress,
+  PerplexityRequest,
+  PerplexityResult,
   Precision,
   Prompt,
   RenderOptions,
   SamplingOptions,
+  ScoringInput,
   Session,
   SnapshotHandle,
   TokenLogprob,
+  WindowScore,
 } from '@kvad/core';
 export type { EngineOptions } from './engine-settings.js';
 

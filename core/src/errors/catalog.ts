@@ -3,6 +3,7 @@ import { CHECKPOINT_ERRORS } from './catalog/checkpoint.js';
 import { COMMAND_LINE_ERRORS } from './catalog/command-line.js';
 import { PLUGIN_ERRORS } from './catalog/plugins.js';
 import { RUNNING_ERRORS } from './catalog/running.js';
+import { SCORING_ERRORS } from './catalog/scoring.js';
 import { TEXT_ERRORS } from './catalog/text.js';
 
 /**
@@ -14,6 +15,7 @@ export const CATALOG = {
   ...CHECKPOINT_ERRORS,
   ...PLUGIN_ERRORS,
   ...RUNNING_ERRORS,
+  ...SCORING_ERRORS,
   ...TEXT_ERRORS,
   ...COMMAND_LINE_ERRORS,
 } as const;

@@ -1,6 +1,8 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.js';
 import { KvadError } from '../errors/kvad-error.js';
 import type { Ops } from '../kernels/ops.js';
+import { Scorer } from '../scoring/scorer.js';
+import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
 import type { ChatMessage, TextSide } from '../text/types.js';
 import { LocalSession } from './local-session.js';
 import type { Model } from './model.js';
@@ -27,11 +29,13 @@ export class LocalModel implements LoadedModel {
   readonly #pieces: LocalModelPieces;
   readonly #scheduler: Scheduler;
   readonly #sessions = new Set<LocalSession>();
+  readonly #scorer: Scorer;
   #closed = false;
 
   constructor(pieces: LocalModelPieces) {
     this.#pieces = pieces;
     this.#scheduler = new Scheduler(pieces.model, pieces.batchSize);
+    this.#scorer = new Scorer({ ...pieces, scheduler: this.#scheduler });
   }
 
   /** Warnings of the text side join those of the load: prompts may bring new ones. */
@@ -75,10 +79,16 @@ export class LocalModel implements LoadedModel {
     return render(this.#pieces.text, this.facts.directory, messages, options);
   }
 
+  async perplexity(request: PerplexityRequest, options?: PerplexityOptions): Promise<PerplexityResult> {
+    this.#requireOpen();
+    return this.#scorer.perplexity(request, options);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     for (const session of [...this.#sessions]) await session.close();
+    this.#scorer.close();
     this.#pieces.ops.dispose();
     this.#pieces.checkpoint.close();
   }

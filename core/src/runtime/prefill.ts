@@ -65,7 +65,7 @@ const wantedOf = (logits: WantedLogits, start: number, end: number, length: numb
 };
 
 /** Throws KVAD_E_TOKEN_ID. */
-export const requireTokens = (model: Model, ids: readonly number[]): void => {
+export const requireTokens = (model: Model, ids: Iterable<number>): void => {
   const { vocabSize } = model.plan;
   for (const id of ids) {
     if (!Number.isInteger(id) || id < 0 || id >= vocabSize) throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize });

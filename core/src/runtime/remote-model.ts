@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { KvadError } from '../errors/kvad-error.js';
+import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
 import type { ChatMessage } from '../text/types.js';
 import { RemoteSession } from './remote-session.js';
 import type { LoadedModel, ModelFacts, RenderOptions, Session } from './types.js';
@@ -64,6 +65,13 @@ export class RemoteModel implements LoadedModel {
 
   render(messages: readonly ChatMessage[], options: RenderOptions): Promise<string> {
     return this.#connection.call('render', { messages, options });
+  }
+
+  perplexity(
+    request: PerplexityRequest,
+    { signal, onProgress = () => undefined }: PerplexityOptions = {},
+  ): Promise<PerplexityResult> {
+    return this.#connection.call('perplexity', { request }, { signal, onEvent: onProgress });
   }
 
   /** Ends what runs within one step, frees everything, and ends the worker. */

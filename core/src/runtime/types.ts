@@ -1,6 +1,7 @@
 import type { ModelPlan } from '@kvad/schemas';
 import type { Precision } from '../kernels/tensor.js';
 import type { ConfigAudit, WeightAudit } from '../plan/audit.js';
+import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
 import type { ChatMessage } from '../text/types.js';
 
 /** Sampling options. Absent flags have been filled in before they come here. */
@@ -118,6 +119,8 @@ export interface LoadedModel {
   encode(text: string, options: { special: boolean }): Promise<number[]>;
   decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string>;
   render(messages: readonly ChatMessage[], options: RenderOptions): Promise<string>;
+  /** Scores a text: perplexity, and the divergence from a base. Its steps give way to those of sessions. */
+  perplexity(request: PerplexityRequest, options?: PerplexityOptions): Promise<PerplexityResult>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,19 +1,18 @@
 import type { Worker } from 'node:worker_threads';
 import { KvadError } from '../errors/kvad-error.js';
-import type { GenerateEvent } from './types.js';
 import { fromWire } from './wire-error.js';
-import type { Calls, FromWorker, HeldChange, Method } from './worker-protocol.js';
+import type { Calls, EventOf, FromWorker, HeldChange, Method } from './worker-protocol.js';
 
 interface Pending {
   resolve(value: unknown): void;
   reject(error: unknown): void;
-  onEvent(event: GenerateEvent): void;
+  onEvent(event: unknown): void;
   readonly signal: AbortSignal | undefined;
 }
 
-export interface CallOptions {
+export interface CallOptions<M extends Method> {
   readonly signal?: AbortSignal | undefined;
-  onEvent?(event: GenerateEvent): void;
+  onEvent?(event: EventOf<M>): void;
 }
 
 /** What the worker tells without being asked. */
@@ -59,7 +58,7 @@ export class WorkerConnection {
   call<M extends Method>(
     method: M,
     request: Calls[M]['request'],
-    { signal, onEvent = () => undefined }: CallOptions = {},
+    { signal, onEvent = () => undefined }: CallOptions<M> = {},
   ): Promise<Calls[M]['result']> {
     if (this.#failure) return Promise.reject(this.#failure);
     const call = ++this.#count;
@@ -69,7 +68,12 @@ export class WorkerConnection {
     return new Promise<Calls[M]['result']>((resolve, reject) => {
       // Posted first: what cannot be sent is this call's own error.
       this.#worker.postMessage({ type: 'call', call, method, request, aborted: signal?.aborted ?? false });
-      this.#pending.set(call, { resolve: resolve as (value: unknown) => void, reject, onEvent, signal });
+      this.#pending.set(call, {
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        onEvent: onEvent as (event: unknown) => void,
+        signal,
+      });
       this.#worker.ref();
       signal?.addEventListener('abort', abort, { once: true });
     }).finally(() => {

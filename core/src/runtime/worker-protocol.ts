@@ -1,3 +1,4 @@
+import type { PerplexityProgress, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
 import type { ChatMessage } from '../text/types.js';
 import type { GenerateEvent, GenerateOptions, ModelFacts, Prompt, RenderOptions, SnapshotHandle } from './types.js';
 import type { WireError } from './wire-error.js';
@@ -26,9 +27,17 @@ export interface Calls {
   encode: { request: { text: string; options: { special: boolean } }; result: number[] };
   decode: { request: { ids: readonly number[]; options: { skipSpecial: boolean } }; result: string };
   render: { request: { messages: readonly ChatMessage[]; options: RenderOptions }; result: string };
+  perplexity: { request: { request: PerplexityRequest }; result: PerplexityResult };
   close: { request: object; result: null };
 }
 export type Method = keyof Calls;
+
+/** What a call tells before its result. */
+export interface Events {
+  generate: GenerateEvent;
+  perplexity: PerplexityProgress;
+}
+export type EventOf<M extends Method> = M extends keyof Events ? Events[M] : never;
 
 export type ToWorker =
   | {
@@ -52,7 +61,7 @@ export interface HeldChange {
 
 export type FromWorker =
   | { readonly type: 'result'; readonly call: number; readonly value: unknown }
-  | { readonly type: 'event'; readonly call: number; readonly event: GenerateEvent }
+  | { readonly type: 'event'; readonly call: number; readonly event: Events[keyof Events] }
   | { readonly type: 'error'; readonly call: number; readonly error: WireError }
   /** The call ended because of its abort; sent instead of a result. */
   | { readonly type: 'aborted'; readonly call: number }

@@ -108,6 +108,13 @@ class ModelServer {
     encode: ({ text, options }) => this.#loaded().encode(text, options),
     decode: ({ ids, options }) => this.#loaded().decode(ids, options),
     render: ({ messages, options }) => this.#loaded().render(messages, options),
+    perplexity: ({ request }, call, signal) =>
+      this.#loaded().perplexity(request, {
+        signal,
+        onProgress: (event) => {
+          this.#send({ type: 'event', call, event });
+        },
+      }),
     close: async () => {
       await this.#model?.close();
       return null;

@@ -7,8 +7,11 @@ import type { TextFacts } from '../runtime/types.js';
 export interface Tokenizer {
   /** Tokens of the vocabulary, added ones with them. */
   readonly vocabSize: number;
-  /** `special`: add the special tokens that the tokenizer's post-processor adds (BOS). Lone surrogates become U+FFFD. */
-  encode(text: string, options: { special: boolean }): Promise<number[]>;
+  /**
+   * `special`: add the special tokens that the tokenizer's post-processor adds (BOS). `parseSpecial` false: special
+   * tokens written in the text are text, as others are. Lone surrogates become U+FFFD.
+   */
+  encode(text: string, options: { special: boolean; parseSpecial?: boolean }): Promise<number[]>;
   decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string>;
   /** Decodes one id after the other; gives whole characters only. */
   stream(options: { skipSpecial: boolean }): TextStream;

@@ -8,6 +8,7 @@ import { readSpecialTokens, type AddedTokenFlags, type SpecialTokens } from '../
 import type { Tokenizer } from '../types.js';
 import { MissingTokenizer } from './missing-tokenizer.js';
 import { NativeTokenizer } from './native-tokenizer.js';
+import { PlainText } from './plain-text.js';
 import { checkTokenizer, TokenizerFault, type TokenizerFacts } from './tokenizer-file.js';
 import { tryTokenizer } from './trial.js';
 
@@ -47,15 +48,20 @@ export const loadTokenizer = async (
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
   const { AddedToken, Tokenizer: NativeLibrary } = await importLibrary();
-  const library = load(() => NativeLibrary.fromString(text), file, facts.doubts);
-  library.disableTruncation();
-  library.disablePadding();
-  library.addAddedTokens(tokens.added.map((token) => new AddedToken(token.content, token.special, optionsOf(token))));
+  const make = (json: string, added: readonly AddedTokenFlags[]): Library.Tokenizer => {
+    const made = load(() => NativeLibrary.fromString(json), file, facts.doubts);
+    made.disableTruncation();
+    made.disablePadding();
+    made.addAddedTokens(added.map((token) => new AddedToken(token.content, token.special, optionsOf(token))));
+    return made;
+  };
+  const library = make(text, tokens.added);
   const all = [...facts.added, ...tokens.added];
   const tokenizer = new NativeTokenizer(library, {
     ...{ file, rows, bytes: facts.bytes },
     added: all.map((token) => library.tokenToId(token.content)).filter((id) => id !== null),
     special: new Set(all.filter((token) => token.special).map((token) => token.content)),
+    plain: new PlainText(text, facts.added, tokens.added, make),
   });
   return { source: SOURCE, tokenizer, tokens, warnings: otherIds(tokens, tokenizer) };
 };

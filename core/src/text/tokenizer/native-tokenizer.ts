@@ -3,6 +3,7 @@ import { KvadError } from '../../errors/kvad-error.js';
 import { IncrementalDecoder } from '../incremental-decoder.js';
 import type { TextStream, Tokenizer } from '../types.js';
 import { wellFormed } from '../utf8.js';
+import type { PlainText } from './plain-text.js';
 
 /** A tokenizer.json in the tokenizers library. */
 export class NativeTokenizer implements Tokenizer {
@@ -20,11 +21,13 @@ export class NativeTokenizer implements Tokenizer {
     this.#limit = Math.max(this.vocabSize, options.rows ?? 0, ...options.added.map((id) => id + 1));
   }
 
-  async encode(text: string, options: { special: boolean }): Promise<number[]> {
-    const { file, rows } = this.#options;
+  async encode(text: string, options: { special: boolean; parseSpecial?: boolean }): Promise<number[]> {
+    const { file, rows, plain } = this.#options;
+    const asText = options.parseSpecial === false && plain.differs(text);
     let ids: number[];
     try {
-      const encoding = await this.#library.encode(wellFormed(text), null, { addSpecialTokens: options.special });
+      const library = asText ? plain.library : this.#library;
+      const encoding = await library.encode(wellFormed(text), null, { addSpecialTokens: options.special });
       ids = encoding.getIds();
     } catch (error) {
       throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: (error as Error).message }, { cause: error });
@@ -85,4 +88,6 @@ export interface NativeTokenizerOptions {
   readonly rows: number | null;
   readonly special: ReadonlySet<string>;
   readonly bytes: 'all' | 'some' | 'none';
+  /** The same tokenizer for which special tokens are text. */
+  readonly plain: PlainText;
 }

@@ -1,0 +1,71 @@
+import type * as Library from 'tokenizers';
+import { isObject, type RawConfig } from '../../plan/config-source.js';
+import type { AddedTokenFlags } from '../special-tokens.js';
+
+/**
+ * A tokenizer to which special tokens are text, for scoring: a text about `<|endoftext|>` has no end in its middle. The
+ * library has no such switch, so its file is changed: a special token that the vocabulary holds is found no more; one
+ * that it does not hold gives its place, so that others keep their ids, to a name that no text has.
+ */
+export class PlainText {
+  readonly #file: string;
+  readonly #known: readonly AddedTokenFlags[];
+  readonly #more: readonly AddedTokenFlags[];
+  readonly #make: (json: string, more: readonly AddedTokenFlags[]) => Library.Tokenizer;
+  #library: Library.Tokenizer | null = null;
+
+  /** `file`: the text of tokenizer.json, whose added tokens are `known`; `more` are added to it, in this order. */
+  constructor(
+    file: string,
+    known: readonly AddedTokenFlags[],
+    more: readonly AddedTokenFlags[],
+    make: (json: string, more: readonly AddedTokenFlags[]) => Library.Tokenizer,
+  ) {
+    this.#file = file;
+    this.#known = known;
+    this.#more = more;
+    this.#make = make;
+  }
+
+  /** False if the text has no special token: then the usual tokenizer gives the same ids. */
+  differs(text: string): boolean {
+    return this.#special().some(({ content, normalized }) => normalized || text.includes(content));
+  }
+
+  /** Made when it is first needed. */
+  get library(): Library.Tokenizer {
+    return (this.#library ??= this.#changed());
+  }
+
+  /** The last word on a token's flags is that of the files beside tokenizer.json. */
+  #special(): AddedTokenFlags[] {
+    const flags = new Map([...this.#known, ...this.#more].map((token) => [token.content, token]));
+    return [...flags.values()].filter((token) => token.special);
+  }
+
+  #changed(): Library.Tokenizer {
+    const json = JSON.parse(this.#file) as RawConfig;
+    const inVocabulary = vocabularyOf(json['model']);
+    const special = new Set(this.#special().map(({ content }) => content));
+    const taken = new Set<string>();
+    const replaced = <T extends { readonly content: string }>(tokens: readonly T[]): T[] =>
+      tokens.flatMap((token) => {
+        if (!special.has(token.content)) return [token];
+        if (inVocabulary(token.content) || taken.has(token.content)) return [];
+        taken.add(token.content);
+        return [{ ...token, content: `\u{10FFFD}${taken.size}\u{10FFFD}` }];
+      });
+    const added = replaced((json['added_tokens'] ?? []) as { content: string }[]);
+    return this.#make(JSON.stringify({ ...json, added_tokens: added }), replaced(this.#more));
+  }
+}
+
+/** The vocabulary of a model is an object token -> id, or a list of [token, score]. */
+const vocabularyOf = (model: unknown): ((token: string) => boolean) => {
+  const vocab = isObject(model) ? model['vocab'] : undefined;
+  if (Array.isArray(vocab)) {
+    const tokens = new Set(vocab.map((entry: unknown) => (Array.isArray(entry) ? (entry[0] as unknown) : entry)));
+    return (token) => tokens.has(token);
+  }
+  return (token) => isObject(vocab) && Object.hasOwn(vocab, token);
+};
