@@ -15,7 +15,7 @@ export class NativeTensor {
   }
 }
 
-/** A fixed state as a tensor, for parts that compute on the host: only `host` and `write` take it. */
+/** A state as a tensor, for parts that compute on the host: only `host` and `write` take it. */
 export class StateView {
   readonly dtype = 'f32';
   readonly rows: number;
@@ -79,4 +79,10 @@ export const stateOf = (x: State): NativeState => {
   const state = expect(x, NativeState, 'state');
   if (!state.live) throw new Error(`state ${state.name} is used after it was freed`);
   return state;
+};
+
+/** A tensor as four arguments of a command. */
+export const view = (x: Tensor): readonly number[] => {
+  const { offset, rows, cols, stride } = tensorOf(x);
+  return [offset, rows, cols, stride];
 };
