@@ -30,8 +30,8 @@ const LATENT_EPS = 1e-6;
  */
 export const latentAttention = (c: LatentKeys, table: RopeTablePlan, layout: 'half' | 'interleaved') => {
   const heads = c.num_attention_heads;
-  if (c.num_key_value_heads != null && c.num_key_value_heads !== heads)
-    refuseConfig('num_key_value_heads', c.num_key_value_heads, `is not "num_attention_heads": ${heads}`);
+  const kvHeads = c.num_key_value_heads ?? heads;
+  if (kvHeads !== heads) refuseConfig('num_key_value_heads', kvHeads, `is not "num_attention_heads": ${heads}`);
   return {
     kind: 'mla',
     heads,
