@@ -99,7 +99,7 @@ const windowsOf = (c: GptOssConfig) =>
  * "none" by one release and as absent by the next.
  */
 const tableOf = (c: GptOssConfig, headDim: number): RopeTablePlan => {
-  if (c.rope_parameters != null || c.rope_scaling != null) return ropeOf(c, { headDim });
+  if (c.rope_parameters ?? c.rope_scaling) return ropeOf(c, { headDim });
   if (c.rope_scaling === null)
     refuseConfig('rope_scaling', null, 'is no table in one release of the published code and a default in the next');
   const factor = 32;
