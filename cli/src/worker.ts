@@ -8,6 +8,9 @@ import type { WorkerData } from './worker-engine.js';
 const { settings, directory, options } = workerData as WorkerData;
 if (parentPort === null) throw new Error('this module runs in the worker thread of a model');
 
+// Answers are the caller's to print: what a plugin writes to stdout would stand among them.
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
 // The container is made within the load, so that what it refuses reaches the caller as it is.
 serveModel(parentPort, async () =>
   createContainer(settings).resolve<ModelLoader>(MODEL_LOADER).load(directory, options),

@@ -1,6 +1,10 @@
+import type { ErrorCode } from '../errors/catalog.js';
+import { isKvadError } from '../errors/kvad-error.js';
 import type { GenerateEvent, GenerateOptions, Prompt, Session, SnapshotHandle } from './types.js';
 import type { WorkerConnection } from './worker-connection.js';
 import type { HeldChange } from './worker-protocol.js';
+
+const GONE: ReadonlySet<ErrorCode> = new Set(['KVAD_E_CLOSED', 'KVAD_E_WORKER']);
 
 /** A session in the worker of its model. */
 export class RemoteSession implements Session {
@@ -92,8 +96,13 @@ export class RemoteSession implements Session {
     await this.#connection.call('forget', { session: this.id, handle });
   }
 
+  /** What is gone already (the session, its model, the worker) needs no closing. */
   async close(): Promise<void> {
-    await this.#connection.call('closeSession', { session: this.id });
+    try {
+      await this.#connection.call('closeSession', { session: this.id });
+    } catch (error) {
+      if (!isKvadError(error) || !GONE.has(error.code)) throw error;
+    }
     this.#onClose();
   }
 }

@@ -93,9 +93,9 @@ export class Sequence {
     return { ids: [...this.#ids], states: this.states.snapshot('all'), epoch: this.#epoch };
   }
 
-  /** Checkpoints stay where both sequences agree. */
+  /** Checkpoints stay where both agree in ids and angles. */
   restore({ ids, states, epoch }: SequenceSnapshot): void {
-    this.#checkpoints.cut(commonPrefix(this.#ids, ids));
+    this.#checkpoints.cut(epoch === this.#epoch ? commonPrefix(this.#ids, ids) : 0);
     this.states.restore(states);
     this.#ids = [...ids];
     this.#epoch = epoch;

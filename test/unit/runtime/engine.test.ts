@@ -4,7 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createEngine, type Engine, type GenerateEvent, type LoadedModel, type LoadOptions, type Session } from 'kvad';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { distance, fresh, idsOf, TOY_FOLDER, toyFolder, toyModel, toyPlan, VOCAB, type ToyChoice } from './toy.js';
+import {
+  distance,
+  fresh,
+  idsOf,
+  TOY_FOLDER,
+  toyFolder,
+  toyModel,
+  toyPlan,
+  VOCAB,
+  type Fault,
+  type ToyChoice,
+} from './toy.js';
 
 const F32 = { kvCacheDtype: 'f32' } as const;
 const NEAR = 1e-5;
@@ -41,6 +52,18 @@ const eventsOf = async (events: AsyncIterable<GenerateEvent>): Promise<GenerateE
 };
 const tokensOf = (events: readonly GenerateEvent[]): number[] =>
   events.flatMap((event) => (event.type === 'token' ? [event.id] : []));
+
+/** Runs `body` in a process of its own, with a session of a model that has this fault. */
+const script = (body: string, fault: Fault = 'slow'): Promise<{ stdout: string; stderr: string }> => {
+  const source = `import { createEngine } from 'kvad';
+    const engine = createEngine({ plugins: [${JSON.stringify(TOY_FOLDER)}], env: {} });
+    const model = await engine.load(${JSON.stringify(folderOf({ fault }))});
+    const session = await model.session();
+    ${body}
+    console.log('done');`;
+  const cwd = fileURLToPath(new URL('.', import.meta.url));
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], { cwd, timeout: 20_000 });
+};
 
 describe('a loaded model', () => {
   let model: LoadedModel;
@@ -102,6 +125,7 @@ describe('a loaded model', () => {
     logits.forEach((row, index) => expect(distance([...row], expected[index]!.slice(-VOCAB))).toBeLessThan(NEAR));
     expect([a.tokens.length, b.tokens.length]).toEqual([10, 6]);
     await expect(model.step([a], [])).rejects.toMatchObject({ code: 'KVAD_E_OPTION' });
+    await a.close();
     await a.close();
     await expect(model.step([a], [[1]])).rejects.toMatchObject({ code: 'KVAD_E_CLOSED', params: { what: 'session' } });
     await expect(a.prefill([1])).rejects.toMatchObject({ code: 'KVAD_E_CLOSED' });
@@ -245,6 +269,7 @@ describe('an error', () => {
     ]);
     await expect(other.prefill([1])).rejects.toMatchObject(gone);
     await expect(eventsOf(other.generate({ ids: [1] }))).rejects.toMatchObject(gone);
+    await other.close();
     await model.close();
   });
 
@@ -275,17 +300,6 @@ describe('closing', () => {
     await expect(engine.load(folder)).rejects.toMatchObject({ code: 'KVAD_E_CLOSED', params: { what: 'engine' } });
   });
 
-  const script = (body: string): Promise<{ stdout: string }> => {
-    const source = `import { createEngine } from 'kvad';
-      const engine = createEngine({ plugins: [${JSON.stringify(TOY_FOLDER)}], env: {} });
-      const model = await engine.load(${JSON.stringify(folderOf({ fault: 'slow' }))});
-      const session = await model.session();
-      ${body}
-      console.log('done');`;
-    const cwd = fileURLToPath(new URL('.', import.meta.url));
-    return promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], { cwd, timeout: 20_000 });
-  };
-
   it.each([
     [
       'everything is closed',
@@ -299,6 +313,11 @@ describe('closing', () => {
   ])('lets the process end when %s', async (_, body) => {
     expect((await script(body)).stdout).toBe('done\n');
   });
+});
+
+it('what a plugin prints goes to stderr', async () => {
+  const { stdout, stderr } = await script('await session.prefill([13]); await engine.close();', 'print');
+  expect([stdout, stderr]).toEqual(['done\n', 'printed by a plugin\n']);
 });
 
 it('the caller’s thread is not blocked while a prompt is read', async () => {

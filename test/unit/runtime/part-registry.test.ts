@@ -27,7 +27,7 @@ describe('a part', () => {
 
   it('with a value that is none of a list is refused with the list', () => {
     const slots = () => parts.slots('ffn', { kind: 'toy-ffn', options: { fault: 'yes' } }, DIMS, '');
-    expect(slots).toThrow('/fault must be equal to one of the allowed values (none, throw, exit, nan, slow)');
+    expect(slots).toThrow('/fault must be equal to one of the allowed values (none, throw, exit, nan, slow, print)');
   });
 
   it('that two plugins bring is refused', () => {

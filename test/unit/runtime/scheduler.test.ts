@@ -1,6 +1,8 @@
 import { expect, it, vi } from 'vitest';
+import { generate } from '../../../core/dist/runtime/generate.js';
 import { Scheduler } from '../../../core/dist/runtime/scheduler.js';
 import { Sequence } from '../../../core/dist/runtime/sequence.js';
+import { fakeText } from './fake-text.js';
 import { idsOf, toyModel, VOCAB } from './toy.js';
 
 const model = toyModel();
@@ -56,6 +58,22 @@ it('lets the event loop run between two forwards', async () => {
   });
   await first;
   expect(seen).toEqual(['event loop', 'forward']);
+});
+
+it('puts the next tokens of all generations into one forward', async () => {
+  const forwards = watch();
+  const scheduler = new Scheduler(model, 512);
+  const text = fakeText();
+  const run = async (prompt: number[]) => {
+    const generator = { directory: '', model, text, scheduler, sequence: new Sequence(model), chunk: 512 };
+    let tokens = 0;
+    for await (const event of generate(generator, { ids: prompt }, { maxTokens: 6 })) {
+      if (event.type === 'token') tokens++;
+    }
+    return tokens;
+  };
+  expect(await Promise.all([run(idsOf(1, 1)), run(idsOf(1, 2)), run(idsOf(1, 3))])).toEqual([6, 6, 6]);
+  expect(forwards).toEqual(Array<number[]>(6).fill([1, 1, 1]));
 });
 
 it('refuses a cancelled step and runs the others', async () => {

@@ -129,6 +129,18 @@ describe('rope tables that change with the length', () => {
     expect(distance(back, (await fresh(model, [...ids.slice(0, 8), 3])).slice(8 * VOCAB))).toBeLessThan(NEAR);
   });
 
+  it('leave no checkpoint behind that was made with the others', async () => {
+    const sequence = new ToySequence(model);
+    await sequence.append(ids.slice(0, 11));
+    const snapshot = sequence.sequence.snapshot();
+    await sequence.append(ids.slice(11, 14));
+    sequence.sequence.restore(snapshot);
+    const landed = sequence.sequence.truncate(9);
+    const after = await sequence.append([3]);
+    const expected = await fresh(model, [...ids.slice(0, landed), 3]);
+    expect(distance(after, expected.slice(landed * VOCAB))).toBeLessThan(NEAR);
+  });
+
   it('differ on both sides of the original context', async () => {
     const at = async (length: number) => (await fresh(model, ids.slice(0, length))).slice(0, VOCAB * 5);
     expect(distance(await at(12), await at(11))).toBe(0);

@@ -31,7 +31,7 @@ export const VOCAB = 32;
 export const HIDDEN = 8;
 
 type Mixer = 'toy-attention' | 'toy-memory';
-export type Fault = 'none' | 'throw' | 'exit' | 'nan' | 'slow';
+export type Fault = 'none' | 'throw' | 'exit' | 'nan' | 'slow' | 'print';
 
 export interface ToyChoice {
   readonly mixers?: readonly Mixer[];

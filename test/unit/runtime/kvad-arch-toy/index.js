@@ -102,6 +102,7 @@ const FAULTS = {
   exit: () => process.exit(3),
   nan: (out) => out.fill(NaN),
   slow: () => wait(20),
+  print: () => console.log('printed by a plugin'),
 };
 
 /** y = relu(W x); with token 13 in the batch its fault happens. `slow` takes 20 ms for any token. */
