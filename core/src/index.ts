@@ -17,6 +17,7 @@ export { loadText, type TextOptions } from './text/index.js';
 export * from './text/stop-strings.js';
 export { JinjaRenderer } from './text/template/jinja-renderer.js';
 export type { LoadedTextSide } from './text/text-side.js';
+export { KLD_FIGURES, type KldFigure } from './scoring/kld-figures.js';
 export type * from './scoring/types.js';
 export type * from './text/types.js';
 export * from './plugin.js';

@@ -8,6 +8,13 @@ export type { CliCompletions } from './generated/cli-completions.js';
 export type { CliError } from './generated/cli-error.js';
 export type { CliInfo } from './generated/cli-info.js';
 export type { CliLogits } from './generated/cli-logits.js';
+export type {
+  CliPerplexity,
+  PerplexityBaseModel,
+  PerplexityConfig,
+  PerplexityKld,
+  PerplexityWindow,
+} from './generated/cli-perplexity.js';
 export type { CliRender } from './generated/cli-render.js';
 export type { CliRun, RunConfig, RunSampling, RunToken } from './generated/cli-run.js';
 export type { CliTokenize } from './generated/cli-tokenize.js';

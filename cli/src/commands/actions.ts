@@ -16,6 +16,7 @@ export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Nam
   'arch plan': async () => (await import('./arch-plan.js')).archPlan,
   'arch verify': async () => (await import('./arch-verify.js')).archVerify,
   logits: async () => (await import('./logits.js')).logits,
+  perplexity: async () => (await import('./perplexity.js')).perplexity,
   tokenize: async () => (await import('./tokenize.js')).tokenize,
   render: async () => (await import('./render.js')).render,
   completions: async () => (await import('./completions.js')).completions,

@@ -21,7 +21,7 @@ const valuesOfFlag = (flag: Flag): Values => {
 const valuesOfArgument = (argument: Argument | undefined): Values => {
   if (argument?.choices !== undefined) return { kind: 'choices', choices: argument.choices };
   if (argument?.type === 'folder') return { kind: 'folders' };
-  return { kind: argument?.type === 'model' ? 'files' : 'nothing' };
+  return { kind: argument?.type === 'model' || argument?.type === 'file' ? 'files' : 'nothing' };
 };
 
 const commandsWithFlags = (): readonly (readonly [CommandName, Command])[] =>

@@ -32,7 +32,7 @@ export interface Argument {
   readonly about: string;
   readonly required: boolean;
   readonly many?: boolean;
-  readonly type: 'model' | 'text' | 'folder' | 'model-type' | 'choice';
+  readonly type: 'model' | 'text' | 'file' | 'folder' | 'model-type' | 'choice';
   readonly choices?: readonly string[];
 }
 

@@ -11,6 +11,7 @@ import {
   QUANT,
   THREADS,
 } from './flags.js';
+import { PERPLEXITY } from './perplexity-row.js';
 
 /**
  * The one table of commands and flags. The parser (`program.ts`), help, shell completion (`completion-scripts.ts`)
@@ -203,6 +204,7 @@ export const COMMANDS = {
       'kvad logits ./my-model --tokens ids.json --out logits.safetensors',
     ],
   },
+  perplexity: PERPLEXITY,
   tokenize: {
     about: 'the token ids of a text',
     details: 'As a raw prompt is encoded: special tokens stand before it only if the tokenizer says so.',

@@ -31,8 +31,10 @@ export const write = async (stream: Output, text: string): Promise<void> => {
 
 export const writeLine = (stream: Output, line: string): Promise<void> => write(stream, `${line}\n`);
 
+export const writeJson = (stream: Output, value: unknown): Promise<void> => write(stream, jsonText(value));
+
 /** One JSON document and a newline; a list of numbers stands on one line. */
-export const writeJson = (stream: Output, value: unknown): Promise<void> =>
-  writeLine(stream, JSON.stringify(value, null, 2).replace(/\[\s+([-+.,\deE\s]+?)\s+\]/g, numbersOnOneLine));
+export const jsonText = (value: unknown): string =>
+  `${JSON.stringify(value, null, 2).replace(/\[\s+([-+.,\deE\s]+?)\s+\]/g, numbersOnOneLine)}\n`;
 
 const numbersOnOneLine = (_list: string, numbers: string): string => `[${numbers.replace(/\s+/g, ' ')}]`;

@@ -1,6 +1,6 @@
 import { addSums, both, defined, meanOf, NO_SUMS, perplexityOf, type Mean, type Sums } from './mean.js';
 import { percentile } from './percentile.js';
-import type { KldFigure } from './types.js';
+import type { KldFigure } from './kld-figures.js';
 
 /** What a comparison adds up over the tokens of a window, and the two figures whose percentiles are asked for. */
 export interface KldSums {
@@ -122,7 +122,9 @@ export class KldTotals {
     const deltaPs = this.#deltaPs.slice(0, n).sort();
     return {
       meanNll: nll.mean,
+      meanNllUncertainty: nll.uncertainty,
       baseMeanNll: baseNll.mean,
+      baseMeanNllUncertainty: baseNll.uncertainty,
       perplexity: ppl.mean,
       perplexityUncertainty: ppl.uncertainty,
       basePerplexity: basePpl.mean,

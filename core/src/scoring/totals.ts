@@ -79,11 +79,13 @@ export class ScoreTotals {
 
   result({ headRows, batchSize, baseFile }: Frame): PerplexityResult {
     const { ids, idsSha256, method, ctx, stride, chunks, bos } = this.#protocol;
-    const { mean, uncertainty } = perplexityOf(this.#mean());
+    const nll = this.#mean();
+    const { mean, uncertainty } = perplexityOf(nll);
     return {
       ...{ tokens: ids.length, ids, tokenIdsSha256: idsSha256, method, ctx, stride, chunks, bos },
       scoredTokens: this.#scoredTokens,
-      meanNll: this.#mean().mean,
+      meanNll: nll.mean,
+      meanNllUncertainty: nll.uncertainty,
       perplexity: mean,
       perplexityUncertainty: uncertainty,
       prefillTokens: this.#prefillTokens,

@@ -1,3 +1,5 @@
+import type { KldFigure } from './kld-figures.js';
+
 /** What a scoring run is asked for, and what it gives. Log-probabilities are natural, in double precision. */
 
 export type ScoringMethod = 'chunks' | 'sliding';
@@ -97,6 +99,7 @@ export interface PerplexityResult {
   readonly bos: number | null;
   readonly scoredTokens: number;
   readonly meanNll: number | null;
+  readonly meanNllUncertainty: number | null;
   readonly perplexity: number | null;
   readonly perplexityUncertainty: number | null;
   readonly prefillTokens: number;
@@ -128,54 +131,3 @@ export interface BaseModel {
   readonly kvCacheDtype: string;
   readonly kernels: string;
 }
-
-export const KLD_FIGURES = [
-  'meanNll',
-  'baseMeanNll',
-  'perplexity',
-  'perplexityUncertainty',
-  'basePerplexity',
-  'basePerplexityUncertainty',
-  'deltaPerplexity',
-  'deltaPerplexityUncertainty',
-  'perplexityRatio',
-  'perplexityRatioUncertainty',
-  'meanLogRatio',
-  'meanLogRatioUncertainty',
-  'correlation',
-  'meanKld',
-  'meanKldUncertainty',
-  'kldMax',
-  'kldP99_9',
-  'kldP99',
-  'kldP95',
-  'kldP90',
-  'kldMedian',
-  'kldP10',
-  'kldP5',
-  'kldP1',
-  'kldP0_1',
-  'kldMin',
-  'meanDeltaP',
-  'meanDeltaPUncertainty',
-  'deltaPMax',
-  'deltaPP99_9',
-  'deltaPP99',
-  'deltaPP95',
-  'deltaPP90',
-  'deltaPP75',
-  'deltaPMedian',
-  'deltaPP25',
-  'deltaPP10',
-  'deltaPP5',
-  'deltaPP1',
-  'deltaPP0_1',
-  'deltaPMin',
-  'rmsDeltaP',
-  'rmsDeltaPUncertainty',
-  'sameTop',
-  'sameTopUncertainty',
-  'meanBaseTopMass',
-] as const;
-
-export type KldFigure = (typeof KLD_FIGURES)[number];
