@@ -88,12 +88,12 @@ export const minimaxM2 = defineFamily<MiniMaxM2Config>({
         ...standardDecoder(),
         ...separateQKV(),
         ...qkNorms(),
-        ...routerNames('block_sparse_moe.gate'),
-        ...routerNames('mlp.gate'),
-        selectionBias('block_sparse_moe.e_score_correction_bias'),
-        selectionBias('mlp.e_score_correction_bias'),
-        ...separateExperts('block_sparse_moe.experts.', expertsOf(c), W123),
-        ...stackedExperts('mlp.experts.gate_up_proj', 'mlp.experts.down_proj'),
+        ...['block_sparse_moe.', 'mlp.'].flatMap((module) => [
+          ...routerNames(`${module}gate`),
+          selectionBias(`${module}e_score_correction_bias`),
+          ...separateExperts(`${module}experts.`, expertsOf(c), W123),
+          ...stackedExperts(`${module}experts.gate_up_proj`, `${module}experts.down_proj`),
+        ]),
       ],
     ),
 });

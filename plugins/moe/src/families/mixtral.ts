@@ -67,10 +67,11 @@ export const mixtral = defineFamily<MixtralConfig>({
       [
         ...standardDecoder(),
         ...separateQKV(),
-        ...routerNames('block_sparse_moe.gate'),
-        ...routerNames('mlp.gate'),
-        ...separateExperts('block_sparse_moe.experts.', expertsOf(c), W123),
-        ...stackedExperts('mlp.experts.gate_up_proj', 'mlp.experts.down_proj'),
+        ...['block_sparse_moe.', 'mlp.'].flatMap((module) => [
+          ...routerNames(`${module}gate`),
+          ...separateExperts(`${module}experts.`, expertsOf(c), W123),
+          ...stackedExperts(`${module}experts.gate_up_proj`, `${module}experts.down_proj`),
+        ]),
       ],
     ),
 });
