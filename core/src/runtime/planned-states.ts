@@ -2,7 +2,7 @@ import type { ModelPlan } from '@kvad/schemas';
 import type { Parts } from '../axes/parts.js';
 import type { BoundWeights } from '../checkpoint/checkpoint.js';
 import type { Ops } from '../kernels/ops.js';
-import type { Matrix, WeightData } from '../kernels/tensor.js';
+import type { Matrix, MatrixStack, WeightData } from '../kernels/tensor.js';
 import type { PlannedSlot } from '../plan/planned-slot.js';
 import { Model } from './model.js';
 import type { StateSlot } from './sequence-states.js';
@@ -21,6 +21,7 @@ const withoutMatrices = (ops: Ops): Ops =>
   new Proxy(ops, {
     get(target, name) {
       if (name === 'matrix') return shapeOnly;
+      if (name === 'stack') return stackShapeOnly;
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
@@ -28,6 +29,9 @@ const withoutMatrices = (ops: Ops): Ops =>
 
 const shapeOnly = ({ shape: [rows = 0, cols = 0] }: WeightData): Matrix =>
   ({ rows, cols, precision: 'f32' }) as unknown as Matrix;
+
+const stackShapeOnly = ({ shape: [count = 0, rows = 0, cols = 0] }: WeightData): MatrixStack =>
+  ({ count, rows, cols, precision: 'f32' }) as unknown as MatrixStack;
 
 const zeroWeights = (slots: readonly PlannedSlot[]): BoundWeights => {
   const bySlot = new Map(slots.map((slot) => [slot.name, slot]));

@@ -1,6 +1,13 @@
 /** Configs and tensor names of published hybrids. */
 import { readdirSync } from 'node:fs';
-import { bindWeights, planSlots, type Checkpoint, type StoredTensor } from '@kvad/core';
+import {
+  bindWeights,
+  createReferenceOps,
+  plannedStates,
+  planSlots,
+  type Checkpoint,
+  type StoredTensor,
+} from '@kvad/core';
 import { describe, expect, it } from 'vitest';
 import { at, readJson } from '../../gates/sources.js';
 import { modelTypes, parts, planOf, type Config } from './families.js';
@@ -42,6 +49,30 @@ describe('published configs of hybrids', () => {
   it.each(Object.keys(REFUSED))('%s is planned without its packing', (file) => {
     const { quantization_config: _, ...raw } = rawOf(file);
     expect(planOf(raw, file).audit.refused).toEqual([]);
+  });
+});
+
+/** Bytes that a sequence holds whatever its length, and f32 bytes that each token adds; worked out by hand. */
+const STATE: Readonly<Record<string, { fixed: number; perToken: number }>> = {
+  'Qwen--Qwen3-Next-80B-A3B-Instruct.json': {
+    fixed: 36 * (8192 * 3 + 32 * 128 * 128) * 4,
+    perToken: 12 * 2 * 2 * 256 * 4,
+  },
+  'Qwen--Qwen3.5-0.8B.json': { fixed: 18 * (6144 * 3 + 16 * 128 * 128) * 4, perToken: 6 * 2 * 2 * 256 * 4 },
+};
+
+describe('the memory of published hybrids', () => {
+  it.each(Object.entries(STATE))('%s: is known without its weights', (file, expected) => {
+    const { plan } = planOf(rawOf(file), file);
+    const ops = createReferenceOps({ kvCacheDtype: 'f32' });
+    const states = plannedStates(plan, planSlots(plan, parts), parts, ops);
+    const bytes = (growing: boolean): number =>
+      states
+        .map(({ spec }) => spec)
+        .filter(({ kind }) => (kind === 'kv') === growing)
+        .reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 4), 0);
+    expect({ fixed: bytes(false), perToken: bytes(true) }).toEqual(expected);
+    ops.dispose();
   });
 });
 
