@@ -20,7 +20,12 @@ export default defineConfig(
     files: ['**/*.ts'],
     extends: [tseslint.configs.strict, tseslint.configs.stylistic],
     plugins: { kvad },
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ['vitest.config.ts'] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       'kvad/inject-every-parameter': 'error',
 
@@ -47,7 +52,8 @@ export default defineConfig(
         },
         { selector: 'CallExpression[callee.property.name="only"]', message: 'Left over from debugging.' },
       ],
-      eqeqeq: 'error',
+      // `!= null`: neither null nor absent, as the keys of a config are read.
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
       'prefer-template': 'error',
       'object-shorthand': 'error',
