@@ -3,6 +3,13 @@ export { bindWeights, refuseBadWeights } from './checkpoint/bind.js';
 export type { BindRequest } from './checkpoint/binding.js';
 export { openCheckpoint } from './checkpoint/open.js';
 export { checkModelFolder } from './checkpoint/folder.js';
+export { quantCacheFolder } from './checkpoint/quant-cache/identity.js';
+export {
+  listQuantCaches,
+  removeQuantCache,
+  type QuantCacheFile,
+  type QuantCacheState,
+} from './checkpoint/quant-cache/list-quant-caches.js';
 export * from './axes/tokens.js';
 export { CATALOG, type ErrorCode, type ErrorParams } from './errors/catalog.js';
 export * from './errors/kvad-error.js';

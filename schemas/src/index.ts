@@ -4,6 +4,7 @@ export type { AuditedPlan } from './generated/cli-arch-plan.js';
 export type { CliArchShow, ConfigKey, ShownWeight } from './generated/cli-arch-show.js';
 export type { CliArchVerify, VerifyResult } from './generated/cli-arch-verify.js';
 export type { ArchBroken, ArchFamily, ArchPlugin, CliArch } from './generated/cli-arch.js';
+export type { CliCache } from './generated/cli-cache.js';
 export type { CliCompletions } from './generated/cli-completions.js';
 export type { CliError } from './generated/cli-error.js';
 export type { CliInfo } from './generated/cli-info.js';
@@ -20,7 +21,7 @@ export type { CliRun, RunConfig, RunSampling, RunToken } from './generated/cli-r
 export type { CliTokenize } from './generated/cli-tokenize.js';
 export type { KvadConfig } from './generated/kvad-config.js';
 export * from './generated/model-plan.js';
-export type { PluginManifest } from './generated/plugin-manifest.js';
+export type { PartLists, PluginManifest } from './generated/plugin-manifest.js';
 
 /** A JSON Schema as a value. */
 export type JSONSchema = Readonly<Record<string, unknown>>;

@@ -11,6 +11,7 @@ import {
   QUANT,
   THREADS,
 } from './flags.js';
+import { CACHE, CACHE_CLEAR } from './cache-rows.js';
 import { PERPLEXITY } from './perplexity-row.js';
 
 /**
@@ -240,6 +241,8 @@ export const COMMANDS = {
       'kvad render ./my-model --messages chat.json --var enable_thinking=false --json',
     ],
   },
+  cache: CACHE,
+  'cache clear': CACHE_CLEAR,
   completions: {
     about: 'a script that makes the shell complete commands and flags',
     arguments: [

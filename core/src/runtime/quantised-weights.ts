@@ -38,7 +38,9 @@ export const openQuantisedWeights = (
   const file = path.join(quantCacheFolder(env), quantCacheName(directory, quant));
   const identity = identityOf(checkpoint, slots, weights, { precision: quant, layout: ops.quantLayout });
   const { cache, stale } = openQuantCache(file, identity);
-  return cache === null ? filling(new QuantCacheWriter(file, identity), file, stale, ops) : reading(cache, ops);
+  return cache === null
+    ? filling(new QuantCacheWriter(file, identity, path.resolve(directory)), file, stale, ops)
+    : reading(cache, ops);
 };
 
 const reading = (cache: QuantCache, ops: Ops): QuantisedWeights => ({

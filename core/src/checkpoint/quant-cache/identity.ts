@@ -19,7 +19,7 @@ export const identityOf = (
   return { precision, layout, bindings: sha256(JSON.stringify(bindings)), sources: checkpoint.files.map(sourceOf) };
 };
 
-const sourceOf = (file: string): QuantSource => {
+export const sourceOf = (file: string): QuantSource => {
   const { size, mtimeMs } = statSync(file);
   const blob = blobOf(file);
   return { file: path.basename(file), size, id: blob === null ? `modified:${mtimeMs}` : `sha256:${blob}` };

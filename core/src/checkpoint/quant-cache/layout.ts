@@ -40,6 +40,8 @@ export interface QuantEntry {
 
 export interface QuantHeader {
   readonly identity: QuantIdentity;
+  /** The model's folder, for people; nothing is decided by it. Absent in files of earlier versions. */
+  readonly directory?: string;
   readonly entries: Readonly<Record<string, QuantEntry>>;
 }
 

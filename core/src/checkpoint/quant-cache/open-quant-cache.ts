@@ -46,7 +46,7 @@ export const openQuantCache = (file: string, wanted: QuantIdentity): OpenedQuant
 };
 
 /** The header, or what is wrong with the file. */
-const readHeader = (source: ByteSource): QuantHeader | string => {
+export const readHeader = (source: ByteSource): QuantHeader | string => {
   if (source.size < PREFIX_BYTES) return 'it is cut short';
   const prefix = source.read(0, PREFIX_BYTES);
   if (MAGIC.some((byte, i) => prefix[i] !== byte)) return `it is not of format version ${FORMAT_VERSION}`;

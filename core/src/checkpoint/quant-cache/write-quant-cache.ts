@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { WeightData } from '../../kernels/tensor.js';
-import { ALIGNMENT, MAGIC, PREFIX_BYTES, type QuantEntry, type QuantIdentity } from './layout.js';
+import { ALIGNMENT, MAGIC, PREFIX_BYTES, type QuantEntry, type QuantHeader, type QuantIdentity } from './layout.js';
 
 const MOST_AT_ONCE = 2 ** 30;
 let made = 0;
@@ -16,14 +16,16 @@ export class QuantCacheWriter {
   readonly #file: string;
   readonly #temporary: string;
   readonly #identity: QuantIdentity;
+  readonly #directory: string;
   readonly #entries: Record<string, QuantEntry> = {};
   #descriptor: number | null = null;
   #end = PREFIX_BYTES;
 
-  constructor(file: string, identity: QuantIdentity) {
+  constructor(file: string, identity: QuantIdentity, directory: string) {
     this.#file = file;
     this.#temporary = `${file}.${process.pid}-${(made += 1)}.tmp`;
     this.#identity = identity;
+    this.#directory = directory;
     this.#attempt(() => {
       mkdirSync(path.dirname(file), { recursive: true });
       this.#descriptor = openSync(this.#temporary, 'wx');
@@ -42,7 +44,8 @@ export class QuantCacheWriter {
   /** Makes the file complete and gives it its name. */
   finish(): void {
     this.#attempt((descriptor) => {
-      const header = new TextEncoder().encode(JSON.stringify({ identity: this.#identity, entries: this.#entries }));
+      const held: QuantHeader = { identity: this.#identity, directory: this.#directory, entries: this.#entries };
+      const header = new TextEncoder().encode(JSON.stringify(held));
       writeAll(descriptor, header, this.#end);
       const prefix = new Uint8Array(PREFIX_BYTES);
       prefix.set(MAGIC);

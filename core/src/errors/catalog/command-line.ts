@@ -1,4 +1,4 @@
-import { entry } from './entry.js';
+import { entry, list } from './entry.js';
 
 /** What the command line was given. */
 export const COMMAND_LINE_ERRORS = {
@@ -21,6 +21,11 @@ export const COMMAND_LINE_ERRORS = {
   KVAD_E_INPUT_SHAPE: entry<{ file: string; found: string; expected: string }>(
     (p) => `${p.file} holds ${p.found}, expected ${p.expected}`,
     'docs/cli.md shows the form of each file that a command reads',
+  ),
+  KVAD_E_CACHE_ABSENT: entry<{ name: string; folder: string; models: readonly string[] }>(
+    (p) =>
+      `no quantised weights of ${p.name} are kept in ${p.folder}${p.models.length === 0 ? '' : `; there are: ${list(p.models)}`}`,
+    'kvad cache lists what is kept',
   ),
   KVAD_E_INTERNAL: entry<{ reason: string }>(
     (p) => `kvad itself failed: ${p.reason}`,
