@@ -110,6 +110,7 @@ class PluginRegistry implements Registry {
     throw new KvadError('KVAD_E_PART_UNKNOWN', {
       axis,
       kind,
+      provider: this.plugins.map(({ needs }) => needs.get(claim)).find((name) => name !== undefined) ?? null,
       known: known.map((name) => name.slice(prefix.length)).sort(),
     });
   }

@@ -15,6 +15,8 @@ export interface Claims {
 
 /** A plugin's package.json, read and validated without running its code. */
 export interface FoundPlugin extends Claims {
+  /** The package that brings each kind, as `axis:kind`, that its families name and it does not bring. */
+  readonly needs: ReadonlyMap<string, string>;
   readonly name: string;
   readonly version: string;
   readonly directory: string;

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isKvadError, KvadError } from '@kvad/core';
 import { PLUGIN_API_VERSION, type Axis } from '@kvad/core/plugin';
-import type { PluginManifest } from '@kvad/schemas';
+import type { PartLists, PluginManifest } from '@kvad/schemas';
 import { satisfies, validRange } from 'semver';
+import { kindClaim } from './conflicts.js';
 import type { Candidate } from './discover.js';
 import { AXES, PART_LISTS } from './part-lists.js';
 import type { SchemaCheck } from './schema-problem.js';
@@ -42,7 +43,8 @@ export const validate = (candidate: Candidate, { coreVersion, checkManifest }: A
     const entry = insidePath(name, directory, 'entry', manifest.entry, 'file');
     const schemas = insidePath(name, directory, 'schemas', manifest.schemas ?? path.dirname(manifest.entry), 'folder');
     const version = stringOf(description, 'version', directory);
-    return { found: { name, version, directory, origin, because, entry, schemas, ...claims } };
+    const needs = needsOf(manifest);
+    return { found: { name, version, directory, origin, because, entry, schemas, needs, ...claims } };
   } catch (error) {
     if (!isKvadError(error) || error.code === 'KVAD_E_PLUGIN_NO_MANIFEST') throw error;
     return { broken: { name, origin, because, code: error.code, reason: error.message, claims, error } };
@@ -84,12 +86,18 @@ const manifestOf = (
 
 const claimsOf = ({ modelTypes = [], parts = {} }: PluginManifest): Claims => ({
   modelTypes,
-  parts: Object.fromEntries(
-    AXES.map((axis): [Axis, readonly string[]] => [axis, parts[PART_LISTS[axis]] ?? []]).filter(
-      ([, kinds]) => kinds.length > 0,
-    ),
-  ),
+  parts: Object.fromEntries(kindsByAxis(parts).filter(([, kinds]) => kinds.length > 0)),
 });
+
+const needsOf = ({ needs = {} }: PluginManifest): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(needs).flatMap(([name, lists]) =>
+      kindsByAxis(lists).flatMap(([axis, kinds]) => kinds.map((kind) => [kindClaim(axis, kind), name] as const)),
+    ),
+  );
+
+const kindsByAxis = (lists: PartLists): [Axis, readonly string[]][] =>
+  AXES.map((axis) => [axis, lists[PART_LISTS[axis]] ?? []]);
 
 const checkVersions = (
   plugin: string,

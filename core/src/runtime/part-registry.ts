@@ -124,7 +124,8 @@ export class PartRegistry implements Parts {
     const parts = this.#parts.get(axis);
     const part = parts?.get(kind);
     if (!part) {
-      throw new KvadError('KVAD_E_PART_UNKNOWN', { axis, kind, known: [...(parts?.keys() ?? [])].sort() });
+      const known = [...(parts?.keys() ?? [])].sort();
+      throw new KvadError('KVAD_E_PART_UNKNOWN', { axis, kind, provider: null, known });
     }
     const validate = this.#validators.get(part) ?? blame(axis, kind, () => this.#ajv.compile(part.options));
     this.#validators.set(part, validate);

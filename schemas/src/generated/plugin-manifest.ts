@@ -22,18 +22,25 @@ export interface PluginManifest {
    * each model_type of its families
    */
   modelTypes?: string[];
+  parts?: PartLists;
   /**
-   * each kind of part that it brings, by axis
+   * kinds of part that its families name and others bring, by the package that brings them
    */
-  parts?: {
-    mixers?: Names;
-    feedForwards?: Names;
-    routers?: Names;
-    sharedExperts?: Names;
-    blocks?: Names;
-    stacks?: Names;
-    inputs?: Names;
-    norms?: Names;
-    activations?: Names;
+  needs?: {
+    [k: string]: PartLists;
   };
+}
+/**
+ * kinds of part, by axis; in "parts" each kind that the plugin brings
+ */
+export interface PartLists {
+  mixers?: Names;
+  feedForwards?: Names;
+  routers?: Names;
+  sharedExperts?: Names;
+  blocks?: Names;
+  stacks?: Names;
+  inputs?: Names;
+  norms?: Names;
+  activations?: Names;
 }

@@ -96,6 +96,21 @@ describe('a plugin', () => {
     });
   });
 
+  it('may say who brings a kind that it names: where that is not there, the error says it', async () => {
+    const needs = { 'kvad-arch-other': { mixers: ['elsewhere'] } };
+    const registry = folders.registry({ bundled: [folders.plugin({ name: 'needy', manifest: { needs } })] });
+    const missing = registry.require([{ axis: 'mixer', kind: 'elsewhere' }]);
+    await expect(missing).rejects.toMatchObject({
+      code: 'KVAD_E_PART_UNKNOWN',
+      params: { axis: 'mixer', kind: 'elsewhere', provider: 'kvad-arch-other' },
+      hint: 'name kvad-arch-other, which brings it, with --plugin or in kvad.config.json',
+    });
+    await expect(registry.require([{ axis: 'mixer', kind: 'nowhere' }])).rejects.toMatchObject({
+      params: { provider: null },
+      hint: 'name the plugin that brings it, with --plugin or in kvad.config.json',
+    });
+  });
+
   it('gets the core of the host, though it has a copy beside it', async () => {
     const sketch = { name: 'own-core', modelTypes: ['own_lm'] };
     const directory = folders.plugin(sketch, 'user/node_modules');

@@ -63,9 +63,10 @@ export const ARCHITECTURE_ERRORS = {
     'report it to the author of the plugin, with the config',
   ),
   // --- parts and plans ---------------------------------------------------------------------------
-  KVAD_E_PART_UNKNOWN: entry<{ axis: string; kind: string; known: readonly string[] }>(
+  KVAD_E_PART_UNKNOWN: entry<{ axis: string; kind: string; provider: string | null; known: readonly string[] }>(
     (p) => `no plugin brings the ${p.axis} "${p.kind}"; known: ${p.known.length > 0 ? list(p.known, 60) : 'none'}`,
-    'name the plugin that brings it with --plugin, or in kvad.config.json',
+    (p) =>
+      `name ${p.provider ?? 'the plugin'}${p.provider === null ? ' that' : ', which'} brings it, with --plugin or in kvad.config.json`,
   ),
   KVAD_E_PART_TWICE: entry<{ axis: string; kind: string }>(
     (p) => `two plugins bring the ${p.axis} "${p.kind}"`,
