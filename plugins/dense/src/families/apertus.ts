@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   from,
   norms,
@@ -20,7 +21,6 @@ import {
   withPrefixes,
   type RopeTablePlan,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { ApertusConfig } from '../generated/apertus.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   pre,
   rms,
   rope,
@@ -14,7 +15,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { ArceeConfig } from '../generated/arcee.js';
 
 /**

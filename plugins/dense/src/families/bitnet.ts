@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   gateUpDown,
   inLayer,
   pre,
@@ -15,7 +16,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { BitnetConfig } from '../generated/bitnet.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   eitherName,
   ends,
   fromModule,
@@ -16,7 +17,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { BloomConfig } from '../generated/bloom.js';
 
 /**

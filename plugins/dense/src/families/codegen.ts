@@ -4,6 +4,7 @@ import {
   causal,
   decoder,
   defineFamily,
+  dropout,
   ends,
   inLayer,
   layerNorm,
@@ -15,7 +16,6 @@ import {
   withPrefixes,
   type SlotRule,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import { gptDims, summaryKeys } from '../gpt-dims.js';
 import type { CodegenConfig } from '../generated/codegen.js';
 

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   gateUpDown,
   layerWindows,
@@ -19,7 +20,6 @@ import {
   separateQKV,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Exaone4Config } from '../generated/exaone4.js';
 
 /**

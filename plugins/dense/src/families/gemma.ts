@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   gateUpDown,
   pre,
   rms,
@@ -14,7 +15,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { GemmaConfig } from '../generated/gemma.js';
 
 /**

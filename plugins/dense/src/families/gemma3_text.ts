@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   gateUpDown,
   layerWindows,
@@ -19,7 +20,6 @@ import {
   separateQKV,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Gemma3TextConfig } from '../generated/gemma3_text.js';
 
 /**

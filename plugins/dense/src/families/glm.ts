@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   fusedGateUp,
   pre,
   rms,
@@ -14,7 +15,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { GlmConfig } from '../generated/glm.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   fusedGateUp,
   norms,
   rms,
@@ -15,7 +16,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Glm4Config } from '../generated/glm4.js';
 
 /**

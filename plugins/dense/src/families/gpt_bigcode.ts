@@ -4,6 +4,7 @@ import {
   causal,
   decoder,
   defineFamily,
+  dropout,
   ends,
   from,
   groupedQKV,
@@ -16,7 +17,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import { gptDims, summaryKeys } from '../gpt-dims.js';
 import type { GptBigcodeConfig } from '../generated/gpt_bigcode.js';
 

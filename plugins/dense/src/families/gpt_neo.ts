@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   from,
   layerNorm,
@@ -17,7 +18,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import { summaryKeys } from '../gpt-dims.js';
 import type { GptNeoConfig } from '../generated/gpt_neo.js';
 

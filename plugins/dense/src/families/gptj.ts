@@ -4,6 +4,7 @@ import {
   causal,
   decoder,
   defineFamily,
+  dropout,
   ends,
   layerNorm,
   maskBuffers,
@@ -14,7 +15,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import { gptDims, summaryKeys } from '../gpt-dims.js';
 import type { GptjConfig } from '../generated/gptj.js';
 

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   gateUpDown,
   pre,
   qkNorms,
@@ -16,7 +17,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { HunyuanV1DenseConfig } from '../generated/hunyuan_v1_dense.js';
 
 /**

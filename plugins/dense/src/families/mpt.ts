@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   fusedQKV,
   inLayer,
@@ -14,7 +15,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { MptConfig } from '../generated/mpt.js';
 
 /** Keys inside `attn_config` that change nothing; later files also hold those of every Python config class. */

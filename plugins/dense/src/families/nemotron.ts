@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   layerNorm,
   pre,
   rope,
@@ -14,7 +15,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { NemotronConfig } from '../generated/nemotron.js';
 
 /**

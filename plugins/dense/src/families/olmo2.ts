@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   gateUpDown,
   post,
@@ -17,7 +18,6 @@ import {
   separateQKV,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Olmo2Config } from '../generated/olmo2.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   from,
   layerNorm,
@@ -20,7 +21,6 @@ import {
   type NormPlan,
   type LayerPlan,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { OptConfig } from '../generated/opt.js';
 
 /**

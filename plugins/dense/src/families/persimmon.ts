@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   groupedQKV,
   inLayer,
@@ -18,7 +19,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { PersimmonConfig } from '../generated/persimmon.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   layerNorm,
   oneNorm,
@@ -17,7 +18,6 @@ import {
   upDown,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { PhiConfig } from '../generated/phi.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   fusedGateUp,
   fusedQKV,
   inLayer,
@@ -15,7 +16,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Phi3Config } from '../generated/phi3.js';
 
 /**

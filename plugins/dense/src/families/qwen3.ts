@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   gateUpDown,
   lateWindows,
   pre,
@@ -17,7 +18,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Qwen3Config } from '../generated/qwen3.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   gateUpDown,
   layerWindows,
   noPositions,
@@ -16,7 +17,6 @@ import {
   standardDecoder,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { Smollm3Config } from '../generated/smollm3.js';
 
 /**

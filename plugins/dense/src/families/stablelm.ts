@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   gateUpDown,
   layerNorm,
@@ -19,7 +20,6 @@ import {
   withPrefixes,
   type SlotRule,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { StablelmConfig } from '../generated/stablelm.js';
 
 /**

@@ -5,6 +5,7 @@ import {
   decoder,
   decoderDims,
   defineFamily,
+  dropout,
   ends,
   gateUpDown,
   layerWindows,
@@ -16,7 +17,6 @@ import {
   separateQKV,
   withPrefixes,
 } from '@kvad/core/plugin';
-import { dropout } from '../dropout.js';
 import type { VaultgemmaConfig } from '../generated/vaultgemma.js';
 
 /**

@@ -13,6 +13,10 @@ export interface Smollm3Config {
    * keys and values; null: one head a query head
    */
   num_key_value_heads: number | null;
+  /**
+   * null: hidden_size / num_attention_heads
+   */
+  head_dim: number | null;
   intermediate_size: number;
   hidden_act: string;
   rms_norm_eps: number;

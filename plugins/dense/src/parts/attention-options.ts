@@ -1,5 +1,4 @@
-import type { JSONSchema, NormPlan } from '@kvad/core/plugin';
-import { flag, normSchema, object, positive, size } from './option-schemas.js';
+import { schema, type JSONSchema, type NormPlan } from '@kvad/core/plugin';
 
 /** What `attention` can be told. Sizes are per layer; what is absent is not there. */
 export interface AttentionOptions {
@@ -83,54 +82,52 @@ export type QueryScaleOptions =
 /** What multiplies the heads' values, from the layer's input: per element, or one factor a head. */
 export type OutGate = 'sigmoid' | 'softplus' | 'softplus-per-head';
 
-export const ATTENTION_SCHEMA: JSONSchema = object(
+export const ATTENTION_SCHEMA: JSONSchema = schema.object(
   {
-    heads: size,
-    kvHeads: size,
-    headDim: size,
-    valueDim: size,
-    bias: object({ q: flag, k: flag, v: flag, o: flag, gate: flag }, ['gate']),
-    scale: { type: 'number' },
-    positions: {
-      oneOf: [
-        object({ kind: { const: 'none' } }),
-        object({
-          kind: { const: 'rope' },
-          table: { type: 'string', minLength: 1 },
-          layout: { enum: ['half', 'interleaved'] },
-          direction: { enum: ['forward', 'backward'] },
-        }),
-        object({ kind: { const: 'alibi' }, powers: { enum: ['below', 'above'] } }),
-      ],
-    },
-    mask: {
-      oneOf: [
-        object({ kind: { const: 'causal' } }),
-        object({ kind: { const: 'window' }, size }),
-        object({ kind: { const: 'chunk' }, size }),
-      ],
-    },
-    clip: positive,
-    clipNormed: positive,
-    qkNorm: object({
+    heads: schema.size,
+    kvHeads: schema.size,
+    headDim: schema.size,
+    valueDim: schema.size,
+    bias: schema.object({ q: schema.flag, k: schema.flag, v: schema.flag, o: schema.flag, gate: schema.flag }, [
+      'gate',
+    ]),
+    scale: schema.number,
+    positions: schema.oneOf(
+      schema.object({ kind: { const: 'none' } }),
+      schema.object({
+        kind: { const: 'rope' },
+        table: { type: 'string', minLength: 1 },
+        layout: { enum: ['half', 'interleaved'] },
+        direction: { enum: ['forward', 'backward'] },
+      }),
+      schema.object({ kind: { const: 'alibi' }, powers: { enum: ['below', 'above'] } }),
+    ),
+    mask: schema.oneOf(
+      schema.object({ kind: { const: 'causal' } }),
+      schema.object({ kind: { const: 'window' }, size: schema.size }),
+      schema.object({ kind: { const: 'chunk' }, size: schema.size }),
+    ),
+    clip: schema.positive,
+    clipNormed: schema.positive,
+    qkNorm: schema.object({
       kind: { enum: ['rms', 'layernorm'] },
-      eps: { type: 'number', minimum: 0 },
+      eps: schema.notNegative,
       offset: { enum: [0, 1] },
-      weight: flag,
-      bias: flag,
+      weight: schema.flag,
+      bias: schema.flag,
       scope: { enum: ['head', 'head-own', 'full'] },
       when: { enum: ['before-rope', 'after-rope'] },
     }),
-    queryScale: object({
+    queryScale: schema.object({
       kind: { enum: ['next-position', 'position'] },
-      strength: { type: 'number' },
-      every: positive,
+      strength: schema.number,
+      every: schema.positive,
     }),
-    softcap: positive,
+    softcap: schema.positive,
     sinks: { const: 'per-head' },
-    valueScale: { type: 'number' },
+    valueScale: schema.number,
     outGate: { enum: ['sigmoid', 'softplus', 'softplus-per-head'] },
-    outNorm: normSchema,
+    outNorm: schema.norm,
   },
   ['clip', 'clipNormed', 'qkNorm', 'queryScale', 'softcap', 'sinks', 'valueScale', 'outGate', 'outNorm'],
 );

@@ -17,6 +17,9 @@
  */
 import {
   definePart,
+  Linear,
+  linearSlots,
+  normPart,
   type AttentionMixer,
   type Dims,
   type KvSegment,
@@ -32,7 +35,6 @@ import {
 } from '@kvad/core/plugin';
 import { alibiSlopes } from './alibi-slopes.js';
 import { ATTENTION_SCHEMA, type AttentionOptions } from './attention-options.js';
-import { Linear, linearSlots } from './linear.js';
 import { createQkNorm, qkNormSlots, type HeadNorm } from './qk-norm.js';
 import { queryFactors } from './query-scale.js';
 
@@ -40,6 +42,8 @@ export const attention = definePart<AttentionMixer, AttentionOptions>({
   kind: 'attention',
   about: 'softmax attention, any number of key and value heads',
   options: ATTENTION_SCHEMA,
+  nested: ({ outNorm, heads, valueDim }) =>
+    outNorm === undefined ? [] : [{ axis: 'norm', part: normPart(outNorm, heads * valueDim) }],
   slots,
   create: (options, context) => new Attention(options, context),
 });

@@ -7,6 +7,10 @@
  */
 import {
   definePart,
+  Linear,
+  linearSlots,
+  normPart,
+  schema,
   type Activation,
   type FeedForward,
   type Norm,
@@ -16,8 +20,6 @@ import {
   type PartPlan,
   type Tensor,
 } from '@kvad/core/plugin';
-import { Linear, linearSlots } from './linear.js';
-import { flag, normSchema, object, partSchema, size } from './option-schemas.js';
 
 export interface GluOptions {
   readonly activation: PartPlan;
@@ -31,7 +33,13 @@ export interface GluOptions {
 export const glu = definePart<FeedForward, GluOptions>({
   kind: 'glu',
   about: 'gated feed-forward: down(f(gate) * up)',
-  options: object({ activation: partSchema, size, bias: flag, innerNorm: normSchema }, ['innerNorm']),
+  options: schema.object({ activation: schema.part, size: schema.size, bias: schema.flag, innerNorm: schema.norm }, [
+    'innerNorm',
+  ]),
+  nested: ({ activation, size: inner, innerNorm }) => [
+    { axis: 'activation', part: activation },
+    ...(innerNorm === undefined ? [] : [{ axis: 'norm' as const, part: normPart(innerNorm, inner) }]),
+  ],
   slots: ({ activation, size: inner, bias, innerNorm }, dims, parts) => [
     ...linearSlots('gate', inner, dims.hiddenSize, bias),
     ...linearSlots('up', inner, dims.hiddenSize, bias),

@@ -6,6 +6,9 @@
  */
 import {
   definePart,
+  Linear,
+  linearSlots,
+  schema,
   type Activation,
   type FeedForward,
   type Ops,
@@ -13,8 +16,6 @@ import {
   type PartPlan,
   type Tensor,
 } from '@kvad/core/plugin';
-import { Linear, linearSlots } from './linear.js';
-import { flag, object, partSchema, size } from './option-schemas.js';
 
 export interface MlpOptions {
   readonly activation: PartPlan;
@@ -27,7 +28,8 @@ export interface MlpOptions {
 export const mlp = definePart<FeedForward, MlpOptions>({
   kind: 'mlp',
   about: 'two-matrix feed-forward: down(f(up))',
-  options: object({ activation: partSchema, size, bias: flag }),
+  options: schema.object({ activation: schema.part, size: schema.size, bias: schema.flag }),
+  nested: ({ activation }) => [{ axis: 'activation', part: activation }],
   slots: ({ activation, size: inner, bias }, dims, parts) => [
     ...linearSlots('up', inner, dims.hiddenSize, bias),
     ...linearSlots('down', dims.hiddenSize, inner, bias),
