@@ -21,13 +21,7 @@ export const linearByInterval = (config: LayerKindKeys & { readonly full_attenti
   linearLayers(config, (layer) => (layer + 1) % config.full_attention_interval !== 0);
 
 /** Keys that a model without the layers that read them does not depend on. */
-export const KEYS_OF_SOME_LAYERS: Readonly<Record<string, string>> = Object.fromEntries([
-  ...[
-    'linear_num_key_heads',
-    'linear_num_value_heads',
-    'linear_key_head_dim',
-    'linear_value_head_dim',
-    'linear_conv_kernel_dim',
-  ].map((key) => [key, 'only layers with a linear memory use it']),
-  ['full_attention_interval', 'layer_types decides where it is given'],
-]);
+export const KEYS_OF_SOME_LAYERS: Readonly<Record<string, string>> = {
+  linear_conv_kernel_dim: 'only layers with a linear memory use it',
+  full_attention_interval: 'layer_types decides where it is given',
+};

@@ -25,6 +25,13 @@ describe('which layers have which mixer', () => {
     expect(by(1)).toEqual(Array(5).fill(ATTENTION));
   });
 
+  it.each(['qwen3_next', 'qwen3_5_text', 'qwen3_5_moe_text'])('%s of one kind of layer is planned', (type) => {
+    for (const kind of [LINEAR, FULL]) {
+      const raw = { model_type: type, num_hidden_layers: 2, layer_types: [kind, kind], linear_conv_kernel_dim: 4 };
+      expect(new Set(mixersOf(planOf(raw)))).toEqual(new Set([kind === LINEAR ? DELTA : ATTENTION]));
+    }
+  });
+
   it('layer_types decides where it is given, and the interval is of no account', () => {
     const { plan, audit } = planOf({
       model_type: 'qwen3_next',
