@@ -25,7 +25,7 @@ export const claimedFixtures = (): Fixture[] => {
 };
 
 /** All plugins: a family may name parts of any of them. */
-const pluginFolders = packages()
+export const pluginFolders = packages()
   .filter(({ folder }) => folder.startsWith('plugins/'))
   .map(({ folder }) => at(folder));
 

@@ -1,5 +1,6 @@
+import { openPlugin } from '@kvad/core/testing';
 import { expect, it } from 'vitest';
-import { claimedFixtures } from '../conformance/conform.js';
+import { claimedFixtures, pluginFolders } from '../conformance/conform.js';
 import { IDLE } from '../conformance/idle.js';
 import { registeredModelTypes, repositoryFiles } from './sources.js';
 
@@ -10,9 +11,12 @@ it('each folder of fixtures that a bundled family claims is run by a conformance
   expect([...new Set(fixtures.map(({ group }) => group))].filter((group) => !run.includes(group))).toEqual([]);
 });
 
-it('each model type that a bundled plugin registers is proved by a fixture', () => {
+it('each family of a bundled plugin is proved by a fixture of one of its model types', async () => {
   const proved = new Set(fixtures.map(({ modelType }) => modelType));
-  expect(registeredModelTypes().filter((type) => !proved.has(type))).toEqual([]);
+  const plugins = await Promise.all(pluginFolders.map(openPlugin));
+  const families = plugins.flatMap(({ plugin }) => plugin.families.map(({ modelTypes }) => modelTypes));
+  expect(families.flat().sort()).toEqual(registeredModelTypes());
+  expect(families.filter((modelTypes) => !modelTypes.some((type) => proved.has(type)))).toEqual([]);
 });
 
 it('each excuse is of a fixture that is run', () => {

@@ -18,8 +18,8 @@ export interface IdleKeysQuestion {
 /**
  * Keys that are read and change nothing: the metamorphic half of the config audit. Each key gets other values, one after
  * another; it matters when one of them is accepted and leads to something else, or when none is accepted at all. A key
- * may matter only beside another one (a window that is switched off): what seems idle is tried again beside each other
- * change.
+ * may matter only beside another one (a window that is switched off, a rule that a list overrules): what seems idle is
+ * tried again beside each other change, and beside the absence of each other key.
  */
 export const idleKeys = ({ config, keys, derive, listed = () => [] }: IdleKeysQuestion): string[] => {
   const changes = keys.flatMap((key) =>
@@ -34,13 +34,15 @@ export const idleKeys = ({ config, keys, derive, listed = () => [] }: IdleKeysQu
       .filter((outcome) => outcome !== REFUSED);
     return after.length === 0 || after.some((outcome) => !isDeepStrictEqual(outcome, before));
   };
+  const besides = [...changes, ...keys.map((key) => ({ key, value: ABSENT }))];
   const mattersBeside = (key: string): boolean =>
-    changes.some((other) => other.key !== key && matters(key, withValue(config, other.key, other.value)));
+    besides.some((other) => other.key !== key && matters(key, withValue(config, other.key, other.value)));
 
   return keys.filter((key) => !matters(key, config) && !mattersBeside(key));
 };
 
 const REFUSED = Symbol('refused');
+const ABSENT = Symbol('absent');
 
 const attempt = (derive: Derive, config: Config): unknown => {
   try {
@@ -87,7 +89,9 @@ const withValue = (config: Config, path: string, value: unknown): Config => {
   const copy = structuredClone(config);
   const steps = stepsOf(path);
   const parent = steps.slice(0, -1).reduce<unknown>((at, step) => (at as Config)[step], copy);
-  (parent as Record<string, unknown>)[steps.at(-1)!] = value;
+  const last = steps.at(-1)!;
+  if (value === ABSENT) Reflect.deleteProperty(parent as object, last);
+  else (parent as Record<string, unknown>)[last] = value;
   return copy;
 };
 

@@ -45,6 +45,11 @@ describe('idleKeys', () => {
     expect(idle({ sliding: false, window: 16 }, derive as never)).toEqual([]);
   });
 
+  it('a key that matters only where another one is absent is not idle', () => {
+    const derive = ({ list, rule }: { list?: number[]; rule: number }): unknown => list ?? [rule, rule];
+    expect(idle({ list: [1, 2], rule: 3 }, derive as never)).toEqual([]);
+  });
+
   it('reaches into objects and lists of objects', () => {
     const config = { rope: { theta: 1 }, blocks: [{ size: 2, note: 3 }] };
     const found = idleKeys({

@@ -1,0 +1,3 @@
+import { testFixturesOf } from './conform.js';
+
+testFixturesOf('mla');
