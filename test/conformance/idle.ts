@@ -16,11 +16,7 @@ export const IDLE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     sliding_window: 'no layer has a window',
     use_sliding_window: 'no layer has a window',
   },
-  'moe/dots1': {
-    max_window_layers: 'layer_types says which layers have a window',
-    sliding_window: 'no layer has a window',
-  },
-  'moe/minimax_m2': { rotary_dim: 'partial_rotary_factor decides where it is given' },
+  'moe/dots1': { sliding_window: 'no layer has a window' },
   'moe/qwen2_moe': {
     max_window_layers: 'layer_types says which layers have a window',
     sliding_window: 'no layer has a window',
