@@ -10,7 +10,6 @@ export const IDLE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     sliding_window: 'no layer has a window',
     use_sliding_window: 'no layer has a window',
   },
-  'dense-core/qwen2_window': { max_window_layers: 'layer_types says which layers have a window' },
   'dense-core/qwen3': {
     max_window_layers: 'layer_types says which layers have a window',
     sliding_window: 'no layer has a window',
