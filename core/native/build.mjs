@@ -1,17 +1,31 @@
 /**
  * Builds the native arithmetic into `build/kvad.node`: one object per instruction set with its own flags, chosen at run
  * time. Run by `npm install`. Without a compiler it says so in one line and succeeds: the reference ops run then.
+ * `--check FILE` builds the test program of `test/check.cpp` instead, and fails where it does not compile; `--arch arm64`
+ * builds it for another machine than this one (with a CXX that does).
  * Environment: CXX (else c++, g++, clang++), KVAD_NATIVE=0 (skip), KVAD_SANITIZE=address,undefined.
  */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import os from 'node:os';
-import { $, fs, glob, path, which } from 'zx';
+import { $, argv, fs, glob, path, which } from 'zx';
 
 $.quiet = true;
 const here = import.meta.dirname;
 const build = path.join(here, 'build');
 const target = path.join(build, 'kvad.node');
+const arch = argv.arch ?? process.arch;
+
+const COMMON = [
+  '-std=c++17',
+  '-O3',
+  '-fPIC',
+  '-pthread',
+  '-fno-math-errno',
+  '-fvisibility=hidden',
+  '-Wall',
+  '-Wextra',
+];
 
 /** Flags of a file beyond the common ones, by machine. The files guard themselves: without their flags they are empty. */
 const FLAGS = {
@@ -36,9 +50,9 @@ const FLAGS = {
   },
 };
 
-await main();
+await (argv.check === undefined ? addon() : check(path.resolve(argv.check)));
 
-async function main() {
+async function addon() {
   if (process.env.KVAD_NATIVE === '0')
     return say('native arithmetic is switched off (KVAD_NATIVE=0); the reference ops will run');
   if (process.platform === 'win32') return say('native arithmetic is not built on Windows; the reference ops will run');
@@ -46,24 +60,13 @@ async function main() {
   if (!compiler)
     return say('no C++ compiler found (CXX, c++, g++, clang++): the reference ops will run, which are slow');
   const include = createRequire(import.meta.url)('node-api-headers').include_dir;
-  const common = [
-    '-std=c++17',
-    '-O3',
-    '-fPIC',
-    '-pthread',
-    '-fno-math-errno',
-    '-fvisibility=hidden',
-    '-Wall',
-    '-Wextra',
-    `-I${include}`,
-    ...sanitizers(),
-  ];
-  const sources = (await glob('src/*.cpp', { cwd: here })).sort();
+  const common = [...COMMON, `-I${include}`, ...sanitizers()];
+  const sources = await sourceFiles();
   const stamp = await stampOf([compiler, ...common], sources);
-  if (await isBuilt(stamp)) return;
+  if (await isBuilt(target, path.join(build, 'stamp'), stamp)) return;
   await fs.ensureDir(build);
   try {
-    const objects = await compileAll(compiler, common, sources);
+    const objects = await compileAll(compiler, common, sources, build);
     const link = process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : [];
     const temporary = `${target}.${process.pid}`;
     await $`${compiler} -shared -pthread ${sanitizers()} ${link} -o ${temporary} ${objects}`;
@@ -75,12 +78,31 @@ async function main() {
   }
 }
 
-async function compileAll(compiler, common, sources) {
-  const objects = sources.map((source) => path.join(build, `${path.basename(source, '.cpp')}.o`));
+/** All but the addon's surface, with the checks as `main`. Objects lie beside the program. */
+async function check(program) {
+  const compiler = await findCompiler();
+  if (!compiler) throw new Error('no C++ compiler found (CXX, c++, g++, clang++)');
+  const folder = `${program}.objects`;
+  await fs.ensureDir(folder);
+  const sources = [...(await sourceFiles()).filter((file) => file !== 'src/addon.cpp'), 'test/check.cpp'];
+  const flags = [...COMMON, `-I${here}/src`, ...sanitizers()];
+  const stamp = await stampOf([compiler, ...flags], sources);
+  if (await isBuilt(program, path.join(folder, 'stamp'), stamp)) return;
+  const objects = await compileAll(compiler, flags, sources, folder);
+  await $`${compiler} -pthread ${sanitizers()} -o ${program} ${objects}`;
+  await fs.writeFile(path.join(folder, 'stamp'), stamp);
+}
+
+async function sourceFiles() {
+  return (await glob('src/*.cpp', { cwd: here })).sort();
+}
+
+async function compileAll(compiler, common, sources, folder) {
+  const objects = sources.map((source) => path.join(folder, `${path.basename(source, '.cpp')}.o`));
   const jobs = sources.map((source, index) => ({ source, object: objects[index] }));
   const lane = async () => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      const own = FLAGS[process.arch]?.[path.basename(job.source)] ?? [];
+      const own = FLAGS[arch]?.[path.basename(job.source)] ?? [];
       await $`${compiler} ${common} ${own} -c ${path.join(here, job.source)} -o ${job.object}`;
     }
   };
@@ -98,19 +120,19 @@ async function findCompiler() {
 
 function sanitizers() {
   const names = process.env.KVAD_SANITIZE;
-  return names ? [`-fsanitize=${names}`, '-g', '-fno-omit-frame-pointer'] : [];
+  return names ? [`-fsanitize=${names}`, '-g', '-O1', '-fno-omit-frame-pointer'] : [];
 }
 
 async function stampOf(command, sources) {
-  const hash = createHash('sha256').update(JSON.stringify([command, process.arch, FLAGS]));
+  const hash = createHash('sha256').update(JSON.stringify([command, arch, FLAGS]));
   for (const file of [...sources, ...(await glob('src/*.h', { cwd: here })).sort()])
     hash.update(await fs.readFile(path.join(here, file)));
   return hash.digest('hex');
 }
 
-async function isBuilt(stamp) {
-  const old = await fs.readFile(path.join(build, 'stamp'), 'utf8').catch(() => '');
-  return old === stamp && (await fs.pathExists(target));
+async function isBuilt(file, stampFile, stamp) {
+  const old = await fs.readFile(stampFile, 'utf8').catch(() => '');
+  return old === stamp && (await fs.pathExists(file));
 }
 
 function say(text) {

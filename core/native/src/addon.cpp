@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "bandwidth.h"
 #include "engine.h"
 #include "mapping.h"
 #include "opcodes.h"
@@ -251,11 +252,20 @@ napi_value map(napi_env env, napi_callback_info info) {
   return out;
 }
 
+// readSeconds(engine, bytes) -> seconds that the engine's threads take to read all of them once
+napi_value read_time(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine();
+  size_t length;
+  const void* data = a.bytes(1, &length);
+  return a.failed ? nullptr : number(env, read_seconds(engine->pool(), static_cast<const uint8_t*>(data), length));
+}
+
 napi_value init(napi_env env, napi_value exports) {
   const struct { const char* name; napi_callback call; } functions[] = {
       {"create", create}, {"dispose", dispose}, {"arena", arena}, {"kernels", kernels_name}, {"weight", weight},
       {"quantBytes", quant_size}, {"quantise", quantise}, {"vector", vector}, {"state", state}, {"stateReserve", state_reserve},
-      {"stateFree", state_free}, {"stateRead", state_read}, {"stateWrite", state_write}, {"run", run}, {"map", map}};
+      {"stateFree", state_free}, {"stateRead", state_read}, {"stateWrite", state_write}, {"run", run}, {"map", map}, {"readSeconds", read_time}};
   for (const auto& f : functions) {
     napi_value value;
     napi_create_function(env, f.name, NAPI_AUTO_LENGTH, f.call, nullptr, &value);
@@ -263,6 +273,7 @@ napi_value init(napi_env env, napi_value exports) {
   }
   napi_set_named_property(env, exports, "opcodes", text(env, opcode_names()));
   napi_set_named_property(env, exports, "available", text(env, kernels_here()));
+  napi_set_named_property(env, exports, "distrusted", text(env, kernels_distrusted()));
   napi_set_named_property(env, exports, "layoutVersion", number(env, kLayoutVersion));
   return exports;
 }

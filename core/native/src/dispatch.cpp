@@ -1,8 +1,11 @@
-// Which instruction sets this machine runs, and the table of kernels that is used.
+// Which instruction sets this machine runs, and the table of kernels that is used. A table that does not agree with the
+// portable one is not.
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "kernels.h"
+#include "self_check.h"
 
 namespace kvad {
 namespace {
@@ -43,29 +46,43 @@ const Choice* choices(int& count) {
   return list;
 }
 
+// What this machine has: tables to use, best first, and the names of those that compute something else.
+struct Here {
+  std::vector<const Kernels*> tables;
+  std::string names, distrusted;
+};
+
+void append(std::string& names, const char* name) { names += (names.empty() ? "" : ",") + std::string(name); }
+
+const Here& here() {
+  static const Here found = [] {
+    Here all;
+    int count;
+    const Choice* list = choices(count);
+    for (int i = 0; i < count; i++) {
+      const Kernels* table = list[i].runs() ? list[i].table() : nullptr;
+      if (!table) continue;
+      if (agrees_with_portable(*table)) {
+        all.tables.push_back(table);
+        append(all.names, list[i].name);
+      } else {
+        append(all.distrusted, list[i].name);
+      }
+    }
+    return all;
+  }();
+  return found;
+}
+
 }  // namespace
 
 const Kernels* kernels_for(const char* name) {
-  int count;
-  const Choice* list = choices(count);
-  for (int i = 0; i < count; i++) {
-    if (name && *name && std::strcmp(name, list[i].name) != 0) continue;
-    if (!list[i].runs()) continue;
-    if (const Kernels* table = list[i].table()) return table;
-  }
+  for (const Kernels* table : here().tables)
+    if (!name || !*name || std::strcmp(name, table->name) == 0) return table;
   return nullptr;
 }
 
-const char* kernels_here() {
-  static const std::string names = [] {
-    std::string all;
-    int count;
-    const Choice* list = choices(count);
-    for (int i = 0; i < count; i++)
-      if (list[i].runs() && list[i].table()) all += (all.empty() ? "" : ",") + std::string(list[i].name);
-    return all;
-  }();
-  return names.c_str();
-}
+const char* kernels_here() { return here().names.c_str(); }
+const char* kernels_distrusted() { return here().distrusted.c_str(); }
 
 }  // namespace kvad

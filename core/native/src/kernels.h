@@ -68,6 +68,8 @@ constexpr int64_t kPanelBytes = 16 * kPanelColumns * 2 + 16 * (kPanelColumns / k
 const Kernels* kernels_for(const char* name);
 // Names that this machine runs, best first, separated by commas.
 const char* kernels_here();
+// Names of those that this machine has and that do not compute what the portable ones do: never used.
+const char* kernels_distrusted();
 
 const Kernels* kernels_portable();
 const Kernels* kernels_avx2();

@@ -1,5 +1,5 @@
 import { KvadError } from '../errors/kvad-error.js';
-import { loadAddon } from './native/addon.js';
+import { loadAddon, type Addon } from './native/addon.js';
 import { createNativeOps } from './native/index.js';
 import type { Ops } from './ops.js';
 import { createReferenceOps } from './reference/index.js';
@@ -10,6 +10,12 @@ export interface OpsChoice {
   /** null: `defaultThreads()`. */
   readonly threads: number | null;
 }
+
+/** What a user should know of the kernels: sets that gave wrong results on this machine when they were checked. */
+export const kernelWarnings = (addon: Pick<Addon, 'distrusted'> | null = loadAddon()): string[] =>
+  (addon?.distrusted.split(',') ?? [])
+    .filter((name) => name !== '')
+    .map((name) => `the ${name} kernels do not compute what the portable ones do on this machine: they are not used`);
 
 /**
  * The arithmetic that runs here: native, or the reference where the addon was not built.

@@ -2,7 +2,7 @@ import { bindWeights } from '../checkpoint/bind.js';
 import { refuseBadWeights } from '../checkpoint/refuse.js';
 import { openCheckpoint } from '../checkpoint/open.js';
 import { checkModelFolder } from '../checkpoint/folder.js';
-import type { OpsChoice } from '../kernels/choose-ops.js';
+import { kernelWarnings, type OpsChoice } from '../kernels/choose-ops.js';
 import type { Ops } from '../kernels/ops.js';
 import { readConfig } from '../plan/config-file.js';
 import type { Family } from '../plan/family.js';
@@ -85,7 +85,7 @@ export const loadModel = async (
       kvCacheDtype,
       loadMilliseconds: performance.now() - start,
       text: text.facts,
-      warnings: [...unknownKeys(planned), ...checkpoint.warnings, ...notes],
+      warnings: [...unknownKeys(planned), ...checkpoint.warnings, ...kernelWarnings(), ...notes],
     };
     return new LocalModel({ facts, model, ops, checkpoint, text, batchSize });
   } catch (error) {

@@ -15,6 +15,8 @@ export const KINDS = { f32: 0, f16: 1, bf16: 2, q8: 3, q4: 4 } as const;
 export interface Addon {
   /** Kernel sets that this machine runs, best first, separated by commas. */
   readonly available: string;
+  /** Those that do not compute what the portable ones do on this machine, and are therefore not used. */
+  readonly distrusted: string;
   readonly opcodes: string;
   readonly layoutVersion: number;
   /** `kernels` empty: the best. `dequantise` 1: activations of quantised products stay f32. */
@@ -43,6 +45,8 @@ export interface Addon {
   stateRead(engine: NativeEngine, state: number, first: number, rows: number, out: Uint8Array): void;
   stateWrite(engine: NativeEngine, state: number, first: number, rows: number, bytes: Uint8Array): void;
   run(engine: NativeEngine, commands: Float64Array, count: number): void;
+  /** Seconds that the engine's threads take to read these bytes once. */
+  readSeconds(engine: NativeEngine, bytes: Uint8Array): number;
   /** A file as read-only memory, not copied; unmapped when nobody holds it. */
   map(path: string): ArrayBuffer;
 }
