@@ -46,6 +46,16 @@ export const decoderDims = (config: SizeKeys): DecoderDims => {
   };
 };
 
+/** Of a family in which each query head has keys of its own and all heads share `hidden_size`: other keys stay unread. */
+export const multiHeadDims = (config: Omit<SizeKeys, 'num_key_value_heads' | 'head_dim'>): DecoderDims =>
+  decoderDims({
+    vocab_size: config.vocab_size,
+    hidden_size: config.hidden_size,
+    num_hidden_layers: config.num_hidden_layers,
+    max_position_embeddings: config.max_position_embeddings,
+    num_attention_heads: config.num_attention_heads,
+  });
+
 /** Heads, key and value heads and their width, read from a config. */
 export const headDims = (
   config: Pick<SizeKeys, 'hidden_size' | 'num_attention_heads' | 'num_key_value_heads' | 'head_dim'>,

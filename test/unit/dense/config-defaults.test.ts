@@ -25,3 +25,18 @@ describe('a config that says nothing', () => {
     expect(silent.rules).toEqual(explicit.rules);
   });
 });
+
+describe('a size that the config says and other families know', () => {
+  const types = dense.plugin.families.flatMap(({ modelTypes }) => modelTypes);
+
+  it.each(types.flatMap((type) => ['head_dim', 'num_key_value_heads'].map((key) => [type, key] as const)))(
+    '%s plans with %s or refuses it',
+    (type, key) => {
+      try {
+        planOf(type, { model_type: type, [key]: 4 });
+      } catch (error) {
+        expect(error).toMatchObject({ code: expect.stringMatching(/^KVAD_E_CONFIG_/) as unknown });
+      }
+    },
+  );
+});

@@ -3,7 +3,6 @@ import {
   biases,
   causal,
   decoder,
-  decoderDims,
   defineFamily,
   dropout,
   ends,
@@ -11,6 +10,7 @@ import {
   inLayer,
   layerNorm,
   maskBuffers,
+  multiHeadDims,
   norms,
   parallel,
   pre,
@@ -41,7 +41,7 @@ export const gptNeox = defineFamily<GptNeoxConfig>({
     },
   },
 
-  plan: (c, dims = decoderDims(c)) =>
+  plan: (c, dims = multiHeadDims(c)) =>
     decoder({
       ...dims.model,
       layer: () =>
@@ -66,7 +66,7 @@ export const gptNeox = defineFamily<GptNeoxConfig>({
       head: { tied: c.tie_word_embeddings },
     }),
 
-  weights: (c, dims = decoderDims(c)) =>
+  weights: (c, dims = multiHeadDims(c)) =>
     withPrefixes(
       ['gpt_neox.', ''],
       [

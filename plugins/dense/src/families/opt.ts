@@ -3,12 +3,12 @@ import {
   biases,
   causal,
   decoder,
-  decoderDims,
   defineFamily,
   dropout,
   ends,
   from,
   layerNorm,
+  multiHeadDims,
   noPositions,
   norms,
   op,
@@ -40,7 +40,7 @@ export const opt = defineFamily<OptConfig>({
     },
   },
 
-  plan: (c, dims = decoderDims(c)) =>
+  plan: (c, dims = multiHeadDims(c)) =>
     decoder({
       ...dims.model,
       embedding: {

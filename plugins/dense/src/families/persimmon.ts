@@ -3,13 +3,13 @@ import {
   biases,
   causal,
   decoder,
-  decoderDims,
   defineFamily,
   dropout,
   ends,
   groupedQKV,
   inLayer,
   layerNorm,
+  multiHeadDims,
   norms,
   pre,
   qkLayerNorm,
@@ -38,7 +38,7 @@ export const persimmon = defineFamily<PersimmonConfig>({
     },
   },
 
-  plan: (c, dims = decoderDims(c)) =>
+  plan: (c, dims = multiHeadDims(c)) =>
     decoder({
       ...dims.model,
       layer: () =>
@@ -58,7 +58,7 @@ export const persimmon = defineFamily<PersimmonConfig>({
       head: { tied: c.tie_word_embeddings },
     }),
 
-  weights: (c, dims = decoderDims(c)) =>
+  weights: (c, dims = multiHeadDims(c)) =>
     withPrefixes(
       ['model.', ''],
       [
