@@ -9,10 +9,6 @@ export interface PersimmonConfig {
   num_hidden_layers: number;
   max_position_embeddings: number;
   num_attention_heads: number;
-  /**
-   * null: hidden_size / num_attention_heads
-   */
-  head_dim: number | null;
   intermediate_size: number;
   hidden_act: string;
   layer_norm_eps: number;
