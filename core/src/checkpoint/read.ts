@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { KvadError } from '../errors/kvad-error.js';
 import { loadAddon } from '../kernels/native/addon.js';
 
@@ -31,14 +31,14 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
   let descriptor: number;
   let size: number;
   try {
+    // Looked at before it is opened: opening a pipe would wait for its writer, in a call that nothing can end.
+    if (!statSync(file).isFile()) throw new Error('it is not a file');
     descriptor = openSync(file, 'r');
   } catch (error) {
     throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
   }
   try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: 'it is not a file' });
-    size = stat.size;
+    size = fstatSync(descriptor).size;
   } catch (error) {
     closeSync(descriptor);
     throw error;
