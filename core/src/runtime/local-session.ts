@@ -50,7 +50,14 @@ export class LocalSession implements Session {
   }
 
   truncate(length: number): Promise<number> {
-    return this.#run(() => this.#generator.sequence.truncate(length));
+    return this.#run(() => {
+      if (Number.isSafeInteger(length) && length >= 0) return this.#generator.sequence.truncate(length);
+      throw new KvadError('KVAD_E_OPTION', {
+        option: 'length',
+        value: String(length),
+        expected: 'an integer of at least 0',
+      });
+    });
   }
 
   snapshot(): Promise<SnapshotHandle> {

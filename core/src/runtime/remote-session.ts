@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/catalog.js';
-import { isKvadError } from '../errors/kvad-error.js';
+import { isKvadError, KvadError } from '../errors/kvad-error.js';
 import type { GenerateEvent, GenerateOptions, Prompt, Session, SnapshotHandle } from './types.js';
 import type { WorkerConnection } from './worker-connection.js';
 import type { HeldChange } from './worker-protocol.js';
@@ -11,6 +11,8 @@ export class RemoteSession implements Session {
   readonly id: number;
   readonly #connection: WorkerConnection;
   readonly #onClose: () => void;
+  /** Numbers of snapshots are those of a session: another session may have one of the same number. */
+  readonly #snapshots = new WeakSet<SnapshotHandle>();
   #tokens: number[] = [];
 
   constructor(connection: WorkerConnection, id: number, onClose: () => void) {
@@ -84,16 +86,23 @@ export class RemoteSession implements Session {
     return this.#connection.call('truncate', { session: this.id, length });
   }
 
-  snapshot(): Promise<SnapshotHandle> {
-    return this.#connection.call('snapshot', { session: this.id });
+  async snapshot(): Promise<SnapshotHandle> {
+    const handle = await this.#connection.call('snapshot', { session: this.id });
+    this.#snapshots.add(handle);
+    return handle;
   }
 
-  restore(handle: SnapshotHandle): Promise<number> {
-    return this.#connection.call('restore', { session: this.id, handle });
+  async restore(handle: SnapshotHandle): Promise<number> {
+    return this.#connection.call('restore', { session: this.id, handle: this.#own(handle) });
   }
 
   async forget(handle: SnapshotHandle): Promise<void> {
-    await this.#connection.call('forget', { session: this.id, handle });
+    await this.#connection.call('forget', { session: this.id, handle: this.#own(handle) });
+  }
+
+  #own(handle: SnapshotHandle): SnapshotHandle {
+    if (this.#snapshots.has(handle)) return handle;
+    throw new KvadError('KVAD_E_SNAPSHOT', { id: handle.id });
   }
 
   /** What is gone already (the session, its model, the worker) needs no closing. */

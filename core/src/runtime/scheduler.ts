@@ -27,6 +27,7 @@ interface Waiting {
 export class Scheduler {
   readonly #model: Model;
   readonly #batchRows: number;
+  readonly #cancelled = new WeakMap<Sequence, Error>();
   #waiting: Waiting[] = [];
   #ticking = false;
 
@@ -37,14 +38,20 @@ export class Scheduler {
 
   /** Resolves with the wanted logits when the step has run and the sequence holds its ids. */
   run(step: Step): Promise<Float32Array> {
+    const reason = this.#cancelled.get(step.sequence);
+    if (reason) return Promise.reject(reason);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ step, resolve, reject });
       this.#wake();
     });
   }
 
-  /** Refuses the step that waits for this sequence. None is under way: a forward does not let others in. */
-  cancel(sequence: Sequence, reason: unknown): void {
+  /**
+   * Refuses the step that waits for this sequence, and all that come: who runs one may still be busy with text. None is
+   * under way: a forward does not let others in.
+   */
+  cancel(sequence: Sequence, reason: Error): void {
+    this.#cancelled.set(sequence, reason);
     for (const { step, reject } of this.#waiting) if (step.sequence === sequence) reject(reason);
     this.#waiting = this.#waiting.filter(({ step }) => step.sequence !== sequence);
   }

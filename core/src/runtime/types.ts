@@ -83,6 +83,7 @@ export interface Session {
   generate(prompt: Prompt, options?: GenerateOptions): AsyncIterable<GenerateEvent>;
   /** Forgets tokens from `length` on; returns where it landed (state that cannot be cut lands on a snapshot before). */
   truncate(length: number): Promise<number>;
+  /** The handle is this session's: no copy of it and no other session restores it. */
   snapshot(): Promise<SnapshotHandle>;
   /** Returns the length after it. The snapshot stays: it can be restored again. */
   restore(handle: SnapshotHandle): Promise<number>;

@@ -103,6 +103,10 @@ describe('a loaded model', () => {
     const snapshot = await session.snapshot();
     expect(snapshot).toMatchObject({ length: 20 });
     expect(snapshot.bytes).toBeGreaterThan(20 * 128);
+    for (const length of [1.5, NaN, -1, Infinity]) {
+      await expect(session.truncate(length)).rejects.toMatchObject({ code: 'KVAD_E_OPTION' });
+    }
+    expect(session.tokens).toEqual(ids);
     const landed = await session.truncate(12);
     expect(session.tokens).toEqual(ids.slice(0, landed));
     expect(await session.restore(snapshot)).toBe(20);
@@ -114,6 +118,11 @@ describe('a loaded model', () => {
     await expect(session.forget(snapshot)).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
     const other = await model.session();
     await expect(other.restore({ ...snapshot, id: 99 })).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
+    await other.prefill([1]);
+    const [mine, theirs] = [await session.snapshot(), await other.snapshot()];
+    await expect(other.restore(mine)).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
+    await expect(session.forget(theirs)).rejects.toMatchObject({ code: 'KVAD_E_SNAPSHOT' });
+    expect(await other.restore(theirs)).toBe(1);
     await other.close();
   });
 

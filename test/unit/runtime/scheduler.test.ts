@@ -85,3 +85,12 @@ it('refuses a cancelled step and runs the others', async () => {
   expect(await kept).toHaveLength(VOCAB);
   expect(gone.length).toBe(0);
 });
+
+it('refuses what a cancelled sequence asks for later: its text may still have been encoded', async () => {
+  const { scheduler, step } = stepper(512);
+  const gone = new Sequence(model);
+  scheduler.cancel(gone, new Error('closed'));
+  gone.free();
+  await expect(step(3, gone)).rejects.toThrow('closed');
+  expect(gone.length).toBe(0);
+});
