@@ -53,7 +53,7 @@ export const THREADS = {
   short: 't',
   value: 'N',
   min: 1,
-  max: 1024,
+  max: 256,
   absent: 'KVAD_THREADS, else the physical cores',
   about: 'threads that compute',
 } as const satisfies Flag;

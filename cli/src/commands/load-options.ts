@@ -30,8 +30,8 @@ export const loadOptions = (io: Io, flags: LoadingFlags): LoadOptions => {
 const threadsOf = (value: string | undefined): number | undefined => {
   if (value === undefined || value === '') return undefined;
   const threads = Number(value);
-  if (Number.isSafeInteger(threads) && threads >= 1 && threads <= 1024) return threads;
-  throw new KvadError('KVAD_E_OPTION', { option: 'KVAD_THREADS', value, expected: 'a whole number from 1 to 1024' });
+  if (Number.isSafeInteger(threads) && threads >= 1 && threads <= 256) return threads;
+  throw new KvadError('KVAD_E_OPTION', { option: 'KVAD_THREADS', value, expected: 'a whole number from 1 to 256' });
 };
 
 const isOn = (value: string | undefined): boolean => value !== undefined && !['', '0', 'false'].includes(value);

@@ -15,9 +15,12 @@ const physicalCores = (): number | null => {
   }
 };
 
+/** Threads that the native arithmetic takes. */
+export const MOST_THREADS = 256;
+
 /** Threads for arithmetic: `KVAD_THREADS`, else the cores that this process may use. */
 export const defaultThreads = (env: NodeJS.ProcessEnv = process.env): number => {
   const said = Number(env['KVAD_THREADS']);
-  if (Number.isInteger(said) && said > 0) return said;
-  return Math.max(1, Math.min(physicalCores() ?? Infinity, availableParallelism()));
+  if (Number.isInteger(said) && said > 0) return Math.min(said, MOST_THREADS);
+  return Math.max(1, Math.min(physicalCores() ?? Infinity, availableParallelism(), MOST_THREADS));
 };

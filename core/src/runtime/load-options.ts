@@ -1,5 +1,6 @@
 import { KvadError } from '../errors/kvad-error.js';
 import type { Precision } from '../kernels/tensor.js';
+import { MOST_THREADS } from '../kernels/threads.js';
 import type { LoadOptions } from './types.js';
 
 /** Rows of one forward of a prompt. */
@@ -23,7 +24,7 @@ export const completeLoadOptions = (options: LoadOptions): CompleteLoadOptions =
   quant: oneOf('quant', options.quant ?? null, PRECISIONS),
   kvCacheDtype: oneOf('kvCacheDtype', options.kvCacheDtype ?? 'f16', CACHE_DTYPES),
   batchSize: positive('batchSize', options.batchSize ?? BATCH_SIZE),
-  threads: options.threads === undefined ? null : positive('threads', options.threads),
+  threads: options.threads === undefined ? null : threadsOf(options.threads),
   lenient: options.lenient ?? false,
   allowReference: options.allowReference ?? false,
   requireNative: options.requireNative ?? false,
@@ -32,6 +33,12 @@ export const completeLoadOptions = (options: LoadOptions): CompleteLoadOptions =
 const oneOf = <T>(option: string, value: T, allowed: readonly T[]): T => {
   if (allowed.includes(value)) return value;
   throw new KvadError('KVAD_E_OPTION', { option, value: String(value), expected: `one of ${allowed.join(', ')}` });
+};
+
+const threadsOf = (value: number): number => {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= MOST_THREADS) return value;
+  const expected = `an integer from 1 to ${MOST_THREADS}`;
+  throw new KvadError('KVAD_E_OPTION', { option: 'threads', value: String(value), expected });
 };
 
 export const positive = (option: string, value: number): number => {
