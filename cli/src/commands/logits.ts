@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { KvadError, type LoadedModel } from '@kvad/core';
 import type { CliLogits } from '@kvad/schemas';
@@ -27,6 +28,10 @@ export const logits: Action<'logits'> = async (io, { args, options }) => {
   await withModel(io, choice, async (model) => {
     const started = performance.now();
     const file = path.resolve(io.cwd, out);
+    if (path.dirname(file) === model.facts.directory && existsSync(file)) {
+      const problem = `--out ${out} is a file of the model, which it would replace`;
+      throw new KvadError('KVAD_E_USAGE', { problem, command: 'logits' });
+    }
     await writeLogits(io, model, ids, batchSize, file);
     const elapsed = performance.now() - started;
     const { facts } = model;

@@ -15,9 +15,11 @@ export const processIo = (): { io: Io; interruption(): Interruption | null; rele
     interruption ??= why;
     controller.abort();
   };
-  const onSignal = (): void => {
-    if (interruption === 'signal') process.exit(130);
-    stop('signal');
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (interruption !== 'signal') return stop('signal');
+    // `process.exit` would wait for the threads, and one of them may be why the first signal has not been enough.
+    process.off(signal, onSignal);
+    process.kill(process.pid, signal);
   };
   const onStreamError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error;

@@ -1,24 +1,33 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { KvadError } from '@kvad/core/errors';
 import type { Io } from './io.js';
 
 /** What `-` stands for, without the newline that the shell put at its end. */
-export const readStdin = async (io: Io): Promise<string> => (await text(io.stdin)).replace(/\r?\n$/, '');
+export const readStdin = async (io: Io): Promise<string> => utf8('stdin', await buffer(io.stdin)).replace(/\r?\n$/, '');
 
-/** The text of a file named on the command line; `-` is stdin. Throws KVAD_E_FILE. */
+/** The text of a file named on the command line; `-` is stdin. Throws KVAD_E_FILE, KVAD_E_INPUT_SHAPE. */
 export const readInput = async (io: Io, file: string): Promise<string> => {
   if (file === '-') return readStdin(io);
   const resolved = path.resolve(io.cwd, file);
-  try {
-    return await readFile(resolved, 'utf8');
-  } catch (cause) {
+  const bytes = await readFile(resolved).catch((cause: unknown) => {
     throw fileError('read', file, cause);
+  });
+  return utf8(file, bytes);
+};
+
+/** Bytes that are no UTF-8 are refused: what would stand for them is not what was given. */
+const utf8 = (file: string, bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    const found = 'bytes that are not UTF-8';
+    throw new KvadError('KVAD_E_INPUT_SHAPE', { file, found, expected: 'a text in UTF-8' }, { cause });
   }
 };
 
-/** The JSON of a file named on the command line. Throws KVAD_E_FILE, KVAD_E_INPUT_JSON. */
+/** The JSON of a file named on the command line. Throws KVAD_E_FILE, KVAD_E_INPUT_SHAPE, KVAD_E_INPUT_JSON. */
 export const readJsonInput = async (io: Io, file: string): Promise<unknown> => {
   const content = await readInput(io, file);
   try {

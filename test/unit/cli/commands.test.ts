@@ -55,6 +55,15 @@ describe('kvad logits', () => {
     expect(err()).toContain('KVAD_E_TOKEN_ID');
     expect(readdirSync(folder).filter((name) => name.includes('no.safetensors'))).toEqual([]);
   });
+
+  it('does not write over the model', async () => {
+    writeFileSync(path.join(folder, 'ids.json'), '[1, 2]');
+    const own = path.join(fixture, 'config.json');
+    const before = readFileSync(own, 'utf8');
+    const { exit, err } = await kvad('logits', fixture, '--tokens', 'ids.json', '--out', own);
+    expect({ exit, message: err() }).toMatchObject({ exit: 2, message: expect.stringContaining('file of the model') });
+    expect(readFileSync(own, 'utf8')).toBe(before);
+  });
 });
 
 describe('kvad info', () => {

@@ -8,7 +8,7 @@ export interface FakeIo extends Io {
 }
 
 export const fakeIo = (
-  given: { stdin?: string; tty?: boolean; env?: Record<string, string>; cwd?: string } = {},
+  given: { stdin?: string | Buffer; tty?: boolean; env?: Record<string, string>; cwd?: string } = {},
 ): FakeIo => {
   const stdout = sink(given.tty === true);
   const stderr = sink(given.tty === true);

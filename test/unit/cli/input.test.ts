@@ -52,6 +52,14 @@ describe('files that a command reads', () => {
     expect(await readInput(io, file('words.txt', 'two\nlines\n'))).toBe('two\nlines\n');
   });
 
+  it('that are no UTF-8 are refused, and stdin too', async () => {
+    writeFileSync(path.join(folder, 'latin1.txt'), Buffer.from('caf\xe9', 'latin1'));
+    const refusal = { code: 'KVAD_E_INPUT_SHAPE', message: /bytes that are not UTF-8/ };
+    await expect(readInput(io, 'latin1.txt')).rejects.toMatchObject(refusal);
+    const stdin = fakeIo({ stdin: Buffer.from([0xff, 0xfe]) });
+    await expect(readInput(stdin, '-')).rejects.toMatchObject(refusal);
+  });
+
   it('that are absent, no file or no JSON are refused by name', async () => {
     await expect(readInput(io, 'absent.json')).rejects.toMatchObject({
       code: 'KVAD_E_FILE',
