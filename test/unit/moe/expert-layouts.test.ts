@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import {
   familyIn,
@@ -13,6 +12,7 @@ import {
 } from '@kvad/core/testing';
 import { describe, expect, it } from 'vitest';
 import { opened } from './plugins.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 type Tensors = ReadonlyMap<string, TensorBytes>;
 
@@ -83,7 +83,7 @@ const stacked = (tensors: Tensors): Record<string, TensorBytes> => {
 };
 
 const rewrite = (type: string, directory: string): string => {
-  const target = mkdtempSync(path.join(tmpdir(), `kvad-${type}-`));
+  const target = temporaryFolder(type);
   cpSync(directory, target, { recursive: true });
   const tensors = Object.entries(stacked(readTensors(path.join(directory, 'model.safetensors'))));
   writeSafetensors(

@@ -1,14 +1,14 @@
-import { cpSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { familyIn, fixtureDirectory, readTensors, TestModel, writeSafetensors } from '@kvad/core/testing';
 import { expect, it } from 'vitest';
 import { opened } from './plugins.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 /** A checkpoint that holds, beside its own, a tensor of a layer that predicts further tokens. */
 const withTensor = (fixture: string, name: string): string => {
   const published = fixtureDirectory(`moe/${fixture}`);
-  const target = mkdtempSync(path.join(tmpdir(), `kvad-${fixture}-`));
+  const target = temporaryFolder(fixture);
   cpSync(published, target, { recursive: true });
   const file = path.join(target, 'model.safetensors');
   const more = { dtype: 'F32', shape: [1], bytes: new Uint8Array(4) };

@@ -1,14 +1,12 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { createRegistry } from '@kvad/arch-registry';
 import { gatherParts, PartRegistry, planModel, readConfig } from '@kvad/core';
 import { describe, expect, it } from 'vitest';
 import { at } from '../../gates/sources.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 /** Gathers the parts of a fixture with some of the plugins only. */
 const gather = async (fixture: string, plugins: readonly string[]): Promise<PartRegistry> => {
-  const empty = mkdtempSync(path.join(tmpdir(), 'kvad-empty-'));
+  const empty = temporaryFolder('empty');
   const registry = createRegistry({
     plugins: [],
     workingDirectory: empty,
