@@ -4,7 +4,7 @@ import type { Matrix, MatrixStack, Vector } from '../tensor.js';
 import { loadAddon, type Addon } from './addon.js';
 import { arithmeticOps } from './arithmetic.js';
 import { CommandList } from './commands.js';
-import { NativeVector } from './handles.js';
+import { NativeVector, type NativeMatrix } from './handles.js';
 import { NativeScratch } from './scratch.js';
 import { stateOps } from './states.js';
 import { nativeMatrix, packed } from './weights.js';
@@ -65,9 +65,16 @@ type WeightOps = Pick<Ops, 'matrix' | 'stack' | 'pack' | 'quantLayout' | 'vector
 const weightOps = ({ addon, engine }: CommandList): WeightOps => {
   const constant = (values: Float32Array): Vector =>
     new NativeVector(addon.vector(engine, values), values.length) as unknown as Vector;
+  // The engine reads these bytes for as long as it lives, whoever still holds the handle.
+  const held: Uint8Array[] = [];
+  const matrix = (...[data, precision]: Parameters<Ops['matrix']>): NativeMatrix => {
+    const made = nativeMatrix(addon, engine, data, precision);
+    held.push(made.bytes);
+    return made;
+  };
   return {
-    matrix: (data, precision) => nativeMatrix(addon, engine, data, precision) as unknown as Matrix,
-    stack: (data, precision) => nativeMatrix(addon, engine, data, precision) as unknown as MatrixStack,
+    matrix: (data, precision) => matrix(data, precision) as unknown as Matrix,
+    stack: (data, precision) => matrix(data, precision) as unknown as MatrixStack,
     pack: (data, precision) => packed(addon, engine, data, precision),
     quantLayout: addon.layoutVersion,
     vector: ({ dtype, bytes }) => {
