@@ -4,6 +4,7 @@ export type { AuditedPlan } from './generated/cli-arch-plan.js';
 export type { CliArchShow, ConfigKey, ShownWeight } from './generated/cli-arch-show.js';
 export type { CliArchVerify, VerifyResult } from './generated/cli-arch-verify.js';
 export type { ArchBroken, ArchFamily, ArchPlugin, CliArch } from './generated/cli-arch.js';
+export type { BenchKernel, BenchMachine, BenchSpread, BenchVariant, CliBench } from './generated/cli-bench.js';
 export type { CliCache } from './generated/cli-cache.js';
 export type { CliCompletions } from './generated/cli-completions.js';
 export type { CliError } from './generated/cli-error.js';

@@ -19,6 +19,7 @@ export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Nam
   perplexity: async () => (await import('./perplexity.js')).perplexity,
   tokenize: async () => (await import('./tokenize.js')).tokenize,
   render: async () => (await import('./render.js')).render,
+  bench: async () => (await import('./bench.js')).bench,
   cache: async () => (await import('./cache.js')).cache,
   'cache clear': async () => (await import('./cache.js')).cacheClear,
   completions: async () => (await import('./completions.js')).completions,

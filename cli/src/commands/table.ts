@@ -11,6 +11,7 @@ import {
   QUANT,
   THREADS,
 } from './flags.js';
+import { BENCH } from './bench-row.js';
 import { CACHE, CACHE_CLEAR } from './cache-rows.js';
 import { PERPLEXITY } from './perplexity-row.js';
 
@@ -241,6 +242,7 @@ export const COMMANDS = {
       'kvad render ./my-model --messages chat.json --var enable_thinking=false --json',
     ],
   },
+  bench: BENCH,
   cache: CACHE,
   'cache clear': CACHE_CLEAR,
   completions: {

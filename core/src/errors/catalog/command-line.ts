@@ -27,6 +27,10 @@ export const COMMAND_LINE_ERRORS = {
       `no quantised weights of ${p.name} are kept in ${p.folder}${p.models.length === 0 ? '' : `; there are: ${list(p.models)}`}`,
     'kvad cache lists what is kept',
   ),
+  KVAD_E_PLAN_FILE: entry<{ file: string; path: string; reason: string }>(
+    (p) => `${p.file} is no plan: ${p.path === '' ? 'it' : p.path} ${p.reason}`,
+    'make one with kvad arch plan MODEL --json',
+  ),
   KVAD_E_INTERNAL: entry<{ reason: string }>(
     (p) => `kvad itself failed: ${p.reason}`,
     'this is a bug of kvad: run it again with --debug and report the whole output with the command and kvad --version',

@@ -18,6 +18,11 @@ export const RUNNING_ERRORS = {
     (p) => `${p.tokens} tokens do not fit the context of ${p.contextLength}`,
     'shorten the prompt or the conversation',
   ),
+  KVAD_E_BENCH_MEMORY: entry<{ model: string; variants: readonly string[]; needed: number; available: number }>(
+    (p) =>
+      `${p.model} as ${p.variants.join(', ')} needs ${(p.needed / 1e9).toFixed(1)} GB at once, ${(p.available / 1e9).toFixed(1)} GB are free`,
+    'measure fewer variants at once (--quant), or free memory',
+  ),
   KVAD_E_PROMPT_EMPTY: entry<{ prompt: string }>(
     (p) => `the prompt (${p.prompt}) has no tokens and the tokenizer adds none`,
     'give at least one character or token id',
