@@ -22,6 +22,7 @@ export const linearByInterval = (config: LayerKindKeys & { readonly full_attenti
 
 /** Keys that a model without the layers that read them does not depend on. */
 export const KEYS_OF_SOME_LAYERS: Readonly<Record<string, string>> = {
+  attention_bias: 'only layers with softmax attention use it',
   linear_conv_kernel_dim: 'only layers with a linear memory use it',
   full_attention_interval: 'layer_types decides where it is given',
 };

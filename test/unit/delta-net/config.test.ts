@@ -25,9 +25,12 @@ describe('which layers have which mixer', () => {
     expect(by(1)).toEqual(Array(5).fill(ATTENTION));
   });
 
+  /** Saved configs hold the keys of either kind. */
+  const BOTH_KINDS = { linear_conv_kernel_dim: 4, attention_bias: false, full_attention_interval: 4 };
+
   it.each(['qwen3_next', 'qwen3_5_text', 'qwen3_5_moe_text'])('%s of one kind of layer is planned', (type) => {
     for (const kind of [LINEAR, FULL]) {
-      const raw = { model_type: type, num_hidden_layers: 2, layer_types: [kind, kind], linear_conv_kernel_dim: 4 };
+      const raw = { model_type: type, num_hidden_layers: 2, layer_types: [kind, kind], ...BOTH_KINDS };
       expect(new Set(mixersOf(planOf(raw)))).toEqual(new Set([kind === LINEAR ? DELTA : ATTENTION]));
     }
   });
