@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { KvadError } from '@kvad/core';
 import { findProjectConfig, foldersUpwards, type ProjectConfig } from './project-config.js';
@@ -71,7 +71,7 @@ const named = (
   const places = isPath(plugin)
     ? [path.resolve(base, plugin)]
     : [...foldersUpwards(base), userDirectory].map((folder) => path.join(folder, 'node_modules', plugin));
-  const directory = places.find((place) => existsSync(place));
+  const directory = places.find((place) => statSync(place, { throwIfNoEntry: false })?.isDirectory());
   if (directory === undefined) throw new KvadError('KVAD_E_PLUGIN_NOT_FOUND', { plugin, because });
   refuseModelFolder(directory, because);
   return candidate(directory, origin, because, true);

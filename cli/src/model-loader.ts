@@ -20,6 +20,11 @@ export class ModelLoader {
   }
 
   async load(directory: string, options: LoadOptions): Promise<LocalModel> {
-    return loadModel(directory, options, { source: this.#openRegistry(), ...this.#pieces });
+    const source = this.#openRegistry();
+    // Of what somebody named for this run; `kvad arch` tells of all.
+    const warnings = source.broken
+      .filter(({ origin }) => origin === 'flag' || origin === 'project')
+      .map(({ name, because, reason }) => `plugin ${name} (${because}) is left out: ${reason}`);
+    return loadModel(directory, options, { source, warnings, ...this.#pieces });
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isKvadError } from '@kvad/core/errors';
 import { colorsFor } from '../io/colors.js';
 import type { Io } from '../io/io.js';
@@ -24,21 +25,27 @@ export const runCommandLine = async (
   io: Io,
   interruption: () => Interruption | null = () => null,
 ): Promise<number> => {
+  const report = (error: unknown): Promise<void> =>
+    printError(io, error, {
+      json: argv.includes('--json'),
+      debug: argv.includes('--debug'),
+      colors: colorsFor(io, io.stderr),
+    });
   let code: number;
   try {
     code = await runRequest(argv, io);
   } catch (error) {
-    if (interruption() === null) {
-      await printError(io, error, {
-        json: argv.includes('--json'),
-        debug: argv.includes('--debug'),
-        colors: colorsFor(io, io.stderr),
-      });
-    }
+    if (interruption() === null) await report(error);
     code = isKvadError(error) && error.code === 'KVAD_E_USAGE' ? 2 : 1;
   }
-  if (interruption() === 'signal') return 130;
-  return interruption() === 'reader-gone' ? 0 : code;
+  // A stream tells of the last write that failed in the next turn of the event loop.
+  await setImmediate();
+  const stopped = interruption();
+  if (stopped === null) return code;
+  if (stopped === 'signal') return 130;
+  if (stopped === 'reader-gone') return 0;
+  await report(stopped);
+  return 1;
 };
 
 const runRequest = async (argv: readonly string[], io: Io): Promise<number> => {

@@ -1,7 +1,9 @@
+import type { KvadError } from '@kvad/core/errors';
 import type { Io } from './io.js';
+import { fileError } from './read-input.js';
 
-/** Why a command was stopped from outside. */
-export type Interruption = 'signal' | 'reader-gone';
+/** Why a command was stopped from outside; an error: its answer cannot be written. */
+export type Interruption = 'signal' | 'reader-gone' | KvadError;
 
 /**
  * The real process. The first SIGINT or SIGTERM aborts `interrupt`, a second one ends the process at once. A closed
@@ -21,14 +23,15 @@ export const processIo = (): { io: Io; interruption(): Interruption | null; rele
     process.off(signal, onSignal);
     process.kill(process.pid, signal);
   };
-  const onStreamError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error;
-    stop('reader-gone');
-  };
+  const onStreamError =
+    (name: string) =>
+    (error: NodeJS.ErrnoException): void => {
+      stop(error.code === 'EPIPE' ? 'reader-gone' : fileError('write', name, error));
+    };
 
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  process.stdout.on('error', onStreamError);
-  process.stderr.on('error', onStreamError);
+  process.stdout.on('error', onStreamError('stdout'));
+  process.stderr.on('error', onStreamError('stderr'));
 
   return {
     io: {

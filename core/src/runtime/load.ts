@@ -39,6 +39,8 @@ export interface LoadPieces {
   makeParts(plugins: readonly Plugin[]): PartRegistry;
   makeOps(options: OpsChoice): Ops;
   loadText(directory: string): Promise<TextSide>;
+  /** What there is to say of where these come from. */
+  readonly warnings?: readonly string[];
 }
 
 /**
@@ -48,7 +50,7 @@ export interface LoadPieces {
 export const loadModel = async (
   directory: string,
   asked: LoadOptions,
-  { source, makeParts, makeOps, loadText }: LoadPieces,
+  { source, makeParts, makeOps, loadText, warnings = [] }: LoadPieces,
 ): Promise<LocalModel> => {
   const start = performance.now();
   const options = completeLoadOptions(asked);
@@ -85,7 +87,7 @@ export const loadModel = async (
       kvCacheDtype,
       loadMilliseconds: performance.now() - start,
       text: text.facts,
-      warnings: [...unknownKeys(planned), ...checkpoint.warnings, ...kernelWarnings(), ...notes],
+      warnings: [...warnings, ...unknownKeys(planned), ...checkpoint.warnings, ...kernelWarnings(), ...notes],
     };
     return new LocalModel({ facts, model, ops, checkpoint, text, batchSize });
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createEngine } from 'kvad';
@@ -64,6 +64,26 @@ describe('kvad logits', () => {
     expect({ exit, message: err() }).toMatchObject({ exit: 2, message: expect.stringContaining('file of the model') });
     expect(readFileSync(own, 'utf8')).toBe(before);
   });
+});
+
+it('a plugin that was named and is left out is a warning of every run', async () => {
+  writeFileSync(path.join(folder, 'ids.json'), '[1, 2]');
+  mkdirSync(path.join(folder, 'garbage'));
+  writeFileSync(path.join(folder, 'garbage', 'package.json'), 'garbage');
+  const { exit, err } = await kvad(
+    ...[
+      'logits',
+      fixtureDirectory('dense-core/llama'),
+      '--tokens',
+      'ids.json',
+      '--out',
+      'out.safetensors',
+      '--plugin',
+      './garbage',
+    ],
+  );
+  expect(exit).toBe(0);
+  expect(err()).toMatch(/^warning: plugin garbage \(--plugin \.\/garbage\) is left out: .*describes no plugin/);
 });
 
 describe('kvad info', () => {

@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -111,5 +111,18 @@ describe('a reader that goes away', () => {
       status: '0',
       err: '',
     });
+  });
+});
+
+describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
+  it.each([['arch'], ['run', '--raw', '--prompt', 'Once', '--max-tokens', '3']])('is an error of %s', (...words) => {
+    const stdout = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [kvad, ...words], {
+      stdio: ['ignore', stdout, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(stdout);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: cannot write stdout: the disk is full\n {2}hint: .*\n {2}docs: .*\n$/);
   });
 });

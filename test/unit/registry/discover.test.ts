@@ -76,6 +76,13 @@ describe('--plugin', () => {
     );
   });
 
+  it('on what is a file, not a folder, is refused', () => {
+    const plugin = folders.write('{}', 'file.json');
+    expect(() => folders.registry({ plugins: [plugin] })).toThrow(
+      expect.objectContaining({ code: 'KVAD_E_PLUGIN_NOT_FOUND', params: { plugin, because: `--plugin ${plugin}` } }),
+    );
+  });
+
   it('on a package without a kvad field is refused', () => {
     const directory = folders.folder('plain');
     folders.write('{"name":"plain","version":"1.0.0"}', 'plain', 'package.json');
