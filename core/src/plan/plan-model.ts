@@ -80,11 +80,23 @@ const refuseQuantized = (raw: RawConfig, file: string): void => {
 
 const completed = ({ modelType, file }: PlanModelRequest, schema: ConfigSchema, text: TextConfig): RawConfig => {
   const config = schema.withoutNulls(text.raw);
-  const problems = schema.complete(config);
+  const problems = [...schema.complete(config), ...tooManyLayers(config)];
   if (problems.length === 0) return config;
   const named = problems.map((problem) => ({ ...problem, key: join(text.prefix, problem.key) }));
   throw new KvadError('KVAD_E_CONFIG_INVALID', { problems: named, file, family: modelType });
 };
+
+/** Keys under which configs count their layers. */
+const LAYER_COUNTS = ['num_hidden_layers', 'num_layers', 'n_layer', 'n_layers'] as const;
+/** A plan lists its layers: a count that no model has would be a list that no memory holds. */
+const MOST_LAYERS = 10_000;
+
+const tooManyLayers = (config: RawConfig) =>
+  LAYER_COUNTS.filter((key) => Number(config[key]) > MOST_LAYERS).map((key) => ({
+    key,
+    value: shortJson(config[key]),
+    rule: `must be <= ${MOST_LAYERS}`,
+  }));
 
 const auditOf = ({ family, file }: PlanModelRequest, text: TextConfig, recorder: ConfigRecorder): ConfigAudit => {
   const outer = text.auditOuter(recorder.reads);

@@ -179,6 +179,15 @@ describe('a config that is not valid', () => {
     expect(() => made.planRaw({}, raw)).toThrow(error('KVAD_E_CONFIG_READ', { file: '/models/made/config.json' }));
   });
 
+  it('with more layers than a plan can list is refused before it is listed', () => {
+    const properties = { n_layer: { type: 'integer' } };
+    expect(() => made.plan(properties, { n_layer: 1e9 })).toThrow(
+      error('KVAD_E_CONFIG_INVALID', {
+        problems: [{ key: 'n_layer', value: '1000000000', rule: 'must be <= 10000' }],
+      }),
+    );
+  });
+
   it('is refused with key, value and what is allowed, all at once', () => {
     const properties = {
       eps: { type: 'number' },
