@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Ops, WeightData } from '@kvad/core';
+import { roundToF16 } from '@kvad/core';
+import { loadAddon } from '../../../core/dist/kernels/native/addon.js';
+import { createNativeOps } from '../../../core/dist/kernels/native/index.js';
+
+const BLOCK = 32;
+const available = loadAddon()?.available.split(',') ?? [];
+const made: Ops[] = [];
+const native = (kernels: string, threads: number, dequantise = false): Ops => {
+  const ops = createNativeOps({ threads, kernels, kvCacheDtype: 'f32', dequantise })!;
+  made.push(ops);
+  return ops;
+};
+afterAll(() => {
+  for (const ops of made) ops.dispose();
+});
+
+const numbers = (seed: number) => {
+  let state = seed >>> 0;
+  return (count: number, scale = 1): Float32Array =>
+    Float32Array.from({ length: count }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return ((state >>> 8) / 2 ** 23 - 1) * scale;
+    });
+};
+
+/** Halves go to the even neighbour. */
+const roundEven = (x: number): number => {
+  const down = Math.floor(x);
+  if (x - down !== 0.5) return Math.round(x);
+  return down % 2 === 0 ? down : down + 1;
+};
+const clamp = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
+const blocksOf = (row: Float32Array): Float32Array[] =>
+  Array.from({ length: Math.ceil(row.length / BLOCK) }, (_, b) => row.subarray(b * BLOCK, (b + 1) * BLOCK));
+const top = (block: Float32Array): number => block.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
+
+interface Codes {
+  readonly scale: number;
+  readonly codes: readonly number[];
+}
+
+/** The rules of core/native/src/quantise.cpp and body.h, written out. */
+const quantise = {
+  q8: (block: Float32Array): Codes => {
+    const scale = roundToF16(Math.fround(top(block) / 127));
+    const codes = [...block].map((v) => (scale > 0 ? clamp(roundEven(Math.fround(v / scale)), -127, 127) : 0));
+    return { scale, codes };
+  },
+  q4: (block: Float32Array): Codes => {
+    const extreme = block.reduce((most, v) => (Math.abs(v) > Math.abs(most) ? v : most), 0);
+    const scale = roundToF16(Math.fround(extreme / -8));
+    const code = (v: number): number => Math.floor(Math.fround(Math.fround(v / scale) + 8.5));
+    return { scale, codes: [...block].map((v) => (scale === 0 ? 0 : clamp(code(v), 0, 15) - 8)) };
+  },
+  activations: (block: Float32Array): Codes => {
+    const most = top(block);
+    const inverse = most > 0 ? Math.fround(127 / most) : 0;
+    const codes = [...block].map((v) => roundEven(Math.fround(v * inverse)));
+    return { scale: Math.fround(most / 127), codes };
+  },
+} as const;
+
+const product = (x: readonly Codes[], w: readonly Codes[]): number =>
+  x.reduce((sum, { scale, codes }, b) => {
+    const dot = codes.reduce((all, code, i) => all + code * w[b]!.codes[i]!, 0);
+    return sum + dot * scale * w[b]!.scale;
+  }, 0);
+
+const stored = (values: Float32Array, ...shape: number[]): WeightData => ({
+  dtype: 'F32',
+  shape,
+  bytes: new Uint8Array(values.buffer),
+});
+
+const run = (ops: Ops, x: Float32Array, w: Float32Array, out: number, cols: number, precision: 'q8' | 'q4') => {
+  const rows = x.length / cols;
+  const mark = ops.mark();
+  const y = ops.tensor(rows, out);
+  ops.linear(ops.upload(x, rows, cols), ops.matrix(stored(w, out, cols), precision), y, { bias: null });
+  const values = Float32Array.from(ops.host(y));
+  ops.release(mark);
+  return values;
+};
+
+const rowsOf = (values: Float32Array, cols: number): Float32Array[] =>
+  Array.from({ length: values.length / cols }, (_, r) => values.subarray(r * cols, (r + 1) * cols));
+
+/** The largest difference by the largest value. */
+const distance = (got: Float32Array, expected: readonly number[]): number =>
+  Math.max(...expected.map((value, i) => Math.abs(got[i]! - value))) / Math.max(...expected.map(Math.abs), 1e-30);
+
+const shapes = [
+  fc.integer({ min: 1, max: 2 ** 31 }),
+  ...[9, 40, 150].map((max) => fc.integer({ min: 1, max })),
+] as const;
+
+describe.each(available)('quantised products of the %s kernels', (kernels) => {
+  const ops = fc.constantFrom(...[1, 2, 4].map((threads) => native(kernels, threads)));
+  const control = fc.constantFrom(...[1, 3].map((threads) => native(kernels, threads, true)));
+  const precision = fc.constantFrom('q8' as const, 'q4' as const);
+
+  it('are those of weights and activations quantised longhand by the same rules', () => {
+    fc.assert(
+      fc.property(ops, precision, ...shapes, (o, p, seed, rows, out, cols) => {
+        const random = numbers(seed);
+        const [x, w] = [random(rows * cols, 3), random(out * cols, 0.1)];
+        const xs = rowsOf(x, cols).map((row) => blocksOf(row).map(quantise.activations));
+        const ws = rowsOf(w, cols).map((row) => blocksOf(row).map(quantise[p]));
+        const expected = xs.flatMap((row) => ws.map((weights) => product(row, weights)));
+        expect(distance(run(o, x, w, out, cols, p), expected)).toBeLessThanOrEqual(1e-5);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('with KVAD_DEQUANT are those of quantised weights and the activations as they are', () => {
+    fc.assert(
+      fc.property(control, precision, ...shapes, (o, p, seed, rows, out, cols) => {
+        const random = numbers(seed);
+        const [x, w] = [random(rows * cols, 3), random(out * cols, 0.1)];
+        const exact = (block: Float32Array): Codes => ({ scale: 1, codes: [...block] });
+        const xs = rowsOf(x, cols).map((row) => blocksOf(row).map(exact));
+        const ws = rowsOf(w, cols).map((row) => blocksOf(row).map(quantise[p]));
+        const expected = xs.flatMap((row) => ws.map((weights) => product(row, weights)));
+        expect(distance(run(o, x, w, out, cols, p), expected)).toBeLessThanOrEqual(2e-5);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('of blocks of zeros are zero', () => {
+    const o = native(kernels, 1);
+    for (const p of ['q8', 'q4'] as const) {
+      expect([...run(o, new Float32Array(64), new Float32Array(3 * 64), 3, 64, p)]).toEqual([0, 0, 0]);
+    }
+  });
+
+  it('refuse values whose scale float16 does not hold', () => {
+    const o = native(kernels, 1);
+    const huge = stored(new Float32Array(32).fill(1e9), 1, 32);
+    expect(() => o.matrix(huge, 'q8')).toThrow(expect.objectContaining({ code: 'KVAD_E_QUANT_RANGE' }));
+  });
+});
