@@ -4,16 +4,11 @@ import type { CliPerplexity, PerplexityConfig, PerplexityKld, PerplexityWindow }
 import { perSecond } from '../io/quantities.js';
 import { textTable } from '../io/text-table.js';
 
-interface Wanted {
-  readonly tokenIds: boolean;
-  readonly noWindows: boolean;
-}
-
 /** The JSON of a run. */
 export const perplexityObject = (
   facts: ModelFacts,
   result: PerplexityResult,
-  { tokenIds, noWindows }: Wanted,
+  { noWindows }: { readonly noWindows: boolean },
 ): CliPerplexity => ({
   object: 'kvad.perplexity',
   model: facts.directory,
@@ -21,7 +16,7 @@ export const perplexityObject = (
   model_type: facts.plan.modelType,
   tokens: result.tokens,
   token_ids_sha256: result.tokenIdsSha256,
-  ...(tokenIds ? { token_ids: [...result.ids] } : {}),
+  ...(result.ids === null ? {} : { token_ids: [...result.ids] }),
   method: result.method,
   ctx: result.ctx,
   stride: result.stride,
@@ -72,7 +67,7 @@ const kldObject = (kld: KldResult): PerplexityKld => ({
 });
 
 /** `kldP99_9` -> `kld_p99_9` */
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const windowObject = (window: WindowScore): PerplexityWindow => ({
   index: window.index,

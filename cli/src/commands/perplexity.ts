@@ -19,7 +19,10 @@ export const perplexity: Action<'perplexity'> = async (io, { args, options }) =>
   const input = await readScoringInput(io, args.file, options);
   const choice = { model: options.model ?? null, plugins: options.plugin, load: loadOptions(io, options) };
   const progress = await progressFile(io, args.file, options);
-  const request: PerplexityRequest = { input, ...windowFlags(options), ...baseFlags(io, options), ...progress };
+  const request: PerplexityRequest = {
+    ...{ input, tokenIds: options.tokenIds },
+    ...{ ...windowFlags(options), ...baseFlags(io, options), ...progress },
+  };
   await withModel(io, choice, async (model) => {
     const line = progressLine(io);
     try {

@@ -65,9 +65,10 @@ const wantedOf = (logits: WantedLogits, start: number, end: number, length: numb
 };
 
 /** Throws KVAD_E_TOKEN_ID. */
-export const requireTokens = (model: Model, ids: Iterable<number>): void => {
+export const requireTokens = (model: Model, ids: ArrayLike<number>): void => {
   const { vocabSize } = model.plan;
-  for (const id of ids) {
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index]!;
     if (!Number.isInteger(id) || id < 0 || id >= vocabSize) throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize });
   }
 };

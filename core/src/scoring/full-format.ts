@@ -37,13 +37,14 @@ const f32 = Math.fround;
 const encodeFull = ({ logits }: Row, _target: number, bytes: Buffer): void => {
   let max = -Infinity;
   let smallest = Infinity;
-  for (const logit of logits) {
+  for (let id = 0; id < logits.length; id++) {
+    const logit = logits[id]!;
     if (logit > max) max = logit;
     if (logit < smallest) smallest = logit;
   }
   const min = Math.max(smallest, f32(max - DEPTH));
   let sum = 0;
-  for (const logit of logits) sum += Math.exp(f32(logit - max));
+  for (let id = 0; id < logits.length; id++) sum += Math.exp(f32(logits[id]! - max));
   const scale = f32(f32(max - min) / STEPS);
   bytes.fill(0);
   bytes.writeFloatLE(scale, 0);

@@ -10,7 +10,7 @@ import type { BaseFormat, Protocol } from './base.js';
 import { BaseWriter } from './base-writer.js';
 import { modelFingerprint, vocabularyFingerprint } from './fingerprint.js';
 import { fullFormat } from './full-format.js';
-import { hashIds } from './hash-ids.js';
+import { hashIds } from './int32-bytes.js';
 import { openBase } from './open-base.js';
 import { Progress, type RunIdentity } from './progress.js';
 import { baseOutput, windowSettings } from './request.js';
@@ -51,10 +51,10 @@ export const perplexity = async (
   request: PerplexityRequest,
   { sequence, signal, onProgress }: ScoringRun,
 ): Promise<PerplexityResult> => {
-  const { model, text, scheduler, batchSize } = scored;
+  const { facts, model, text, scheduler, batchSize } = scored;
   const settings = windowSettings(request, model.contextLength);
   const output = request.kldBaseOut ? baseOutput(request.kldBaseOut, settings.method) : null;
-  const { ids, bos } = await scoringIds(request.input, text);
+  const { ids, bos } = await scoringIds(request.input, { directory: facts.directory, text, signal });
   requireTokens(model, ids);
   const windows = planWindows(ids.length, settings);
   const protocol = protocolOf(scored, request, settings, windows, ids, bos);
@@ -73,7 +73,12 @@ export const perplexity = async (
       onProgress(totals.progress());
     }
     writer?.finish(totals.scoredTokens);
-    return totals.result({ headRows: HEAD_ROWS, batchSize, baseFile: request.kld ?? null });
+    return totals.result({
+      headRows: HEAD_ROWS,
+      batchSize,
+      baseFile: request.kld ?? null,
+      ids: request.tokenIds === true,
+    });
   } catch (error) {
     // With a progress file the rows that are there serve the run that goes on.
     if (files?.progress) files.writer?.close();

@@ -9,6 +9,7 @@ interface Frame {
   readonly headRows: number;
   readonly batchSize: number;
   readonly baseFile: string | null;
+  readonly ids: boolean;
 }
 
 /** What the windows of a run add up to. They are added in order. */
@@ -77,12 +78,12 @@ export class ScoreTotals {
     };
   }
 
-  result({ headRows, batchSize, baseFile }: Frame): PerplexityResult {
+  result({ headRows, batchSize, baseFile, ids: wanted }: Frame): PerplexityResult {
     const { ids, idsSha256, method, ctx, stride, chunks, bos } = this.#protocol;
     const nll = this.#mean();
     const { mean, uncertainty } = perplexityOf(nll);
     return {
-      ...{ tokens: ids.length, ids, tokenIdsSha256: idsSha256, method, ctx, stride, chunks, bos },
+      ...{ tokens: ids.length, ids: wanted ? ids : null, tokenIdsSha256: idsSha256, method, ctx, stride, chunks, bos },
       scoredTokens: this.#scoredTokens,
       meanNll: nll.mean,
       meanNllUncertainty: nll.uncertainty,

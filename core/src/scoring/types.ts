@@ -4,14 +4,18 @@ import type { KldFigure } from './kld-figures.js';
 
 export type ScoringMethod = 'chunks' | 'sliding';
 
-/** A text, encoded once without a template; or ids as they are. */
-export type ScoringInput =
-  | {
-      readonly text: string;
-      /** Special tokens written in the text become those tokens; absent: they are text, as in llama.cpp. */
-      readonly parseSpecial?: boolean;
-    }
-  | { readonly ids: readonly number[] };
+/** A text, encoded once without a template. */
+export type TextInput = (
+  | { readonly text: string }
+  /** Path of a text in UTF-8. One newline at its end is dropped. */
+  | { readonly file: string }
+) & {
+  /** Special tokens written in the text become those tokens; absent: they are text, as in llama.cpp. */
+  readonly parseSpecial?: boolean;
+};
+
+/** A text, or ids as they are. */
+export type ScoringInput = TextInput | { readonly ids: ArrayLike<number> };
 
 /** A base that a run writes for later runs to be compared with. */
 export interface BaseOutput {
@@ -34,6 +38,8 @@ export interface ProgressFile {
 
 export interface PerplexityRequest {
   readonly input: ScoringInput;
+  /** Give the ids with the result. */
+  readonly tokenIds?: boolean;
   /** Absent: `chunks`. */
   readonly method?: ScoringMethod;
   /** Tokens of a window. Absent: 512. */
@@ -86,7 +92,8 @@ export interface WindowScore {
 /** A figure that is not defined (of too few tokens, a division by zero, an overflow) is null. */
 export interface PerplexityResult {
   readonly tokens: number;
-  readonly ids: Int32Array;
+  /** null: not asked for. */
+  readonly ids: Int32Array | null;
   /** Of the ids as little-endian 32-bit integers, before a BOS takes the place of any. */
   readonly tokenIdsSha256: string;
   readonly method: ScoringMethod;

@@ -1,5 +1,14 @@
 import type { TextFacts } from '../runtime/types.js';
 
+export interface EncodeOptions {
+  /** Add the special tokens that the tokenizer's post-processor adds (BOS). */
+  readonly special: boolean;
+  /** false: special tokens written in the text are text. Absent: they are those tokens. */
+  readonly parseSpecial?: boolean;
+  /** A long text may be encoded in pieces, with the same ids, so that memory does not grow with it. */
+  readonly inPieces?: boolean;
+}
+
 /**
  * Text <-> ids. KVAD_E_TOKEN_ID: an id that is no integer, negative, or beyond both vocabulary and model; a text that
  * has a token beyond the model's rows.
@@ -7,11 +16,8 @@ import type { TextFacts } from '../runtime/types.js';
 export interface Tokenizer {
   /** Tokens of the vocabulary, added ones with them. */
   readonly vocabSize: number;
-  /**
-   * `special`: add the special tokens that the tokenizer's post-processor adds (BOS). `parseSpecial` false: special
-   * tokens written in the text are text, as others are. Lone surrogates become U+FFFD.
-   */
-  encode(text: string, options: { special: boolean; parseSpecial?: boolean }): Promise<number[]>;
+  /** Lone surrogates become U+FFFD. */
+  encode(text: string, options: EncodeOptions): Promise<number[]>;
   decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string>;
   /** Decodes one id after the other; gives whole characters only. */
   stream(options: { skipSpecial: boolean }): TextStream;

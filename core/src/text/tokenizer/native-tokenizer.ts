@@ -1,8 +1,9 @@
 import type { Decoder, Tokenizer as Library } from 'tokenizers';
 import { KvadError } from '../../errors/kvad-error.js';
 import { IncrementalDecoder } from '../incremental-decoder.js';
-import type { TextStream, Tokenizer } from '../types.js';
+import type { EncodeOptions, TextStream, Tokenizer } from '../types.js';
 import { wellFormed } from '../utf8.js';
+import { encodePieces, isLong, type EncodedPiece } from './encode-pieces.js';
 import type { PlainText } from './plain-text.js';
 
 /** A tokenizer.json in the tokenizers library. */
@@ -21,14 +22,12 @@ export class NativeTokenizer implements Tokenizer {
     this.#limit = Math.max(this.vocabSize, options.rows ?? 0, ...options.added.map((id) => id + 1));
   }
 
-  async encode(text: string, options: { special: boolean; parseSpecial?: boolean }): Promise<number[]> {
+  async encode(text: string, options: EncodeOptions): Promise<number[]> {
     const { file, rows, plain } = this.#options;
-    const asText = options.parseSpecial === false && plain.differs(text);
+    const library = options.parseSpecial === false && plain.differs(text) ? plain.library : this.#library;
     let ids: number[];
     try {
-      const library = asText ? plain.library : this.#library;
-      const encoding = await library.encode(wellFormed(text), null, { addSpecialTokens: options.special });
-      ids = encoding.getIds();
+      ids = await encodeWith(library, wellFormed(text), options);
     } catch (error) {
       throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: (error as Error).message }, { cause: error });
     }
@@ -74,6 +73,18 @@ export class NativeTokenizer implements Tokenizer {
     throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: this.#limit });
   }
 }
+
+const encodeWith = async (library: Library, text: string, { special, inPieces }: EncodeOptions): Promise<number[]> => {
+  const joined = inPieces === true && !special && isLong(text) ? await encodePieces(text, placing(library)) : null;
+  return joined ?? (await library.encode(text, null, { addSpecialTokens: special })).getIds();
+};
+
+const placing =
+  (library: Library) =>
+  async (piece: string): Promise<EncodedPiece> => {
+    const encoding = await library.encode(piece, null, { addSpecialTokens: false });
+    return { ids: encoding.getIds(), place: (token) => encoding.tokenToChars(token) as [number, number] | null };
+  };
 
 /** Ids are signed 32-bit integers to the model; the library would wrap what is larger or negative. */
 const MOST_IDS = 2 ** 31;

@@ -1,0 +1,25 @@
+/** `npm run goldens -- DIR… [--json]`: compares kvad with folders of expected values. Exit code 1 where one differs. */
+import { parseArgs } from 'node:util';
+import { runGoldens } from './kinds.js';
+import type { GoldensReport } from './report.js';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
+if (positionals.length === 0) throw new Error('usage: npm run goldens -- DIR… [--json]');
+
+const reports: GoldensReport[] = [];
+for (const dir of positionals) {
+  const report = await runGoldens(dir);
+  reports.push(report);
+  if (values.json !== true) print(report);
+}
+if (values.json === true) console.log(JSON.stringify(reports, null, 2));
+process.exitCode = reports.every(({ cases, equal, refused_both: both }) => equal + both === cases && cases > 0) ? 0 : 1;
+
+function print({ dir, kind, cases, equal, max_rel: maxRel, not_run: notRun = [], failures }: GoldensReport): void {
+  const noise = maxRel === undefined ? '' : `, largest relative difference ${maxRel.toExponential(1)}`;
+  console.log(`${dir} (${kind}): ${equal} of ${cases} equal${noise}`);
+  for (const { id, reason } of notRun) console.log(`  not run: ${id}: ${reason}`);
+  for (const { id, expected, got } of failures) {
+    console.log(`  ${id}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`);
+  }
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { KLD_FIGURES, type KldResult, type LoadedModel, type PerplexityRequest } from '@kvad/core';
+import { snakeCase } from '../commands/perplexity-report.js';
+import type { Tally } from './report.js';
+import type { ExpectedFile, ScoringFolder } from './scoring-folder.js';
+
+/** `expected-kld.json`. */
+export interface ExpectedKld extends ExpectedFile {
+  readonly degraded: string;
+  readonly ctx: number;
+  readonly chunks: number;
+  readonly base_file: string;
+  readonly from_base_file: Readonly<Record<string, number>>;
+  readonly self_from_base_file: Readonly<Record<string, number>>;
+}
+
+/** `expected-kld-topk.json`. */
+export interface ExpectedTopk extends ExpectedFile {
+  readonly degraded: string;
+  readonly ctx: number;
+  readonly chunks: number;
+  readonly full_mean_kld: number;
+  readonly runs: readonly {
+    readonly k: number;
+    readonly mean_kld: number;
+    readonly mean_kld_uncertainty: number;
+    readonly kld_p99: number;
+    readonly kld_max: number;
+    readonly mean_base_top_mass: number;
+  }[];
+}
+
+/** Absolute. Noise of float32 is 1e-5 in a percentile (README of the fixtures). */
+const TOLERANCE = { mean: 1e-6, coarseMean: 1e-5, percentile: 1e-4, self: 1e-9 } as const;
+
+/** llama.cpp's base: read against both models, and written. */
+export const compareKld = async (
+  folder: ScoringFolder,
+  name: string,
+  file: ExpectedKld,
+  tally: Tally,
+): Promise<void> => {
+  const request = requestOf(folder, file);
+  const kld = folder.at(file.base_file);
+  for (const [weights, expected] of [
+    [file.degraded, file.from_base_file],
+    [file.weights, file.self_from_base_file],
+  ] as const) {
+    await using(folder, weights, async (model) => {
+      compareFigures(`${name} ${weights}`, expected, (await model.perplexity({ ...request, kld })).kld!, tally);
+    });
+  }
+  const written = path.join(folder.scratch, 'full.kld');
+  await using(folder, file.weights, (model) =>
+    model.perplexity({ ...request, kldBaseOut: { file: written, format: 'full' } }),
+  );
+  compareFiles(`${name} written`, readFileSync(kld), readFileSync(written), tally);
+};
+
+/** Figures of one token's precision are compared like percentiles, means more closely. */
+const compareFigures = (id: string, expected: Readonly<Record<string, number>>, kld: KldResult, tally: Tally): void => {
+  tally.same(`${id} tokens`, expected['tokens'], kld.tokens);
+  for (const figure of KLD_FIGURES) {
+    const key = snakeCase(figure);
+    const value = expected[key];
+    if (value === undefined) continue;
+    const tolerance = key === 'mean_kld' ? TOLERANCE.mean : TOLERANCE.percentile;
+    tally.absolute(`${id} ${key}`, value, kld[figure], tolerance);
+  }
+};
+
+/** Header and ids byte for byte; the 16-bit values equal in 99 of 100, and never more than 1 apart. */
+const compareFiles = (id: string, expected: Buffer, written: Buffer, tally: Tally): void => {
+  tally.same(`${id} bytes`, expected.length, written.length);
+  const [ctx, vocabSize, chunks] = [8, 12, 16].map((at) => expected.readInt32LE(at)) as [number, number, number];
+  const start = 20 + 4 * ctx * chunks;
+  tally.same(`${id} header and ids`, true, expected.subarray(0, start).equals(written.subarray(0, start)));
+  const rowBytes = 8 + 2 * (vocabSize + (vocabSize % 2));
+  let same = 0;
+  let total = 0;
+  let apart = 0;
+  for (let row = start; row < Math.min(expected.length, written.length); row += rowBytes) {
+    for (let id = 0; id < vocabSize; id++, total++) {
+      const difference = Math.abs(expected.readUInt16LE(row + 8 + 2 * id) - written.readUInt16LE(row + 8 + 2 * id));
+      if (difference === 0) same++;
+      apart = Math.max(apart, difference);
+    }
+  }
+  tally.same(`${id} 99 of 100 values equal`, true, same >= 0.99 * total);
+  tally.same(`${id} values at most 1 apart`, true, apart <= 1);
+};
+
+/** kvad's own base: a model against itself, and the coarsened divergence of the degraded one. */
+export const compareTopk = async (
+  folder: ScoringFolder,
+  name: string,
+  file: ExpectedTopk,
+  tally: Tally,
+): Promise<void> => {
+  const request = requestOf(folder, file);
+  const baseOf = (k: number): string => path.join(folder.scratch, `top-${k}.kld`);
+  await using(folder, file.weights, async (model) => {
+    for (const { k } of file.runs) {
+      await model.perplexity({ ...request, kldBaseOut: { file: baseOf(k), topK: k } });
+      const { kld } = await model.perplexity({ ...request, kld: baseOf(k) });
+      tally.absolute(`${name} ${k} itself`, 0, kld!.meanKld, TOLERANCE.self);
+      tally.same(`${name} ${k} itself same_top`, 1, kld!.sameTop);
+    }
+  });
+  await using(folder, file.degraded, async (model) => {
+    for (const { k, ...expected } of file.runs) {
+      const kld = (await model.perplexity({ ...request, kld: baseOf(k) })).kld!;
+      const id = `${name} ${k}`;
+      tally.absolute(`${id} mean_kld`, expected.mean_kld, kld.meanKld, TOLERANCE.coarseMean);
+      const { mean_kld_uncertainty: uncertainty, mean_base_top_mass: mass } = expected;
+      tally.absolute(`${id} mean_kld_uncertainty`, uncertainty, kld.meanKldUncertainty, TOLERANCE.coarseMean);
+      tally.absolute(`${id} kld_p99`, expected.kld_p99, kld.kldP99, TOLERANCE.percentile);
+      tally.absolute(`${id} kld_max`, expected.kld_max, kld.kldMax, TOLERANCE.percentile);
+      tally.absolute(`${id} mean_base_top_mass`, mass, kld.meanBaseTopMass, TOLERANCE.coarseMean);
+      tally.same(`${id} no more than the full divergence`, true, kld.meanKld! <= file.full_mean_kld);
+    }
+  });
+};
+
+const requestOf = (
+  folder: ScoringFolder,
+  { text, ctx, chunks }: { readonly text: string; readonly ctx: number; readonly chunks: number },
+): PerplexityRequest => ({ input: { text: folder.text(text) }, ctx, chunks });
+
+const using = async (
+  folder: ScoringFolder,
+  weights: string,
+  use: (model: LoadedModel) => Promise<unknown>,
+): Promise<void> => {
+  const model = await folder.load(weights);
+  try {
+    await use(model);
+  } finally {
+    await model.close();
+  }
+};
