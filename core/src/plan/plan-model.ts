@@ -95,7 +95,7 @@ const tooManyLayers = (config: RawConfig) =>
   LAYER_COUNTS.filter((key) => Number(config[key]) > MOST_LAYERS).map((key) => ({
     key,
     value: shortJson(config[key]),
-    rule: `must be <= ${MOST_LAYERS}`,
+    rule: `be <= ${MOST_LAYERS}`,
   }));
 
 const auditOf = ({ family, file }: PlanModelRequest, text: TextConfig, recorder: ConfigRecorder): ConfigAudit => {

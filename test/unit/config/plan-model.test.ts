@@ -183,7 +183,7 @@ describe('a config that is not valid', () => {
     const properties = { n_layer: { type: 'integer' } };
     expect(() => made.plan(properties, { n_layer: 1e9 })).toThrow(
       error('KVAD_E_CONFIG_INVALID', {
-        problems: [{ key: 'n_layer', value: '1000000000', rule: 'must be <= 10000' }],
+        problems: [{ key: 'n_layer', value: '1000000000', rule: 'be <= 10000' }],
       }),
     );
   });
