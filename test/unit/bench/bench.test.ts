@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { planProblem, schemaCompiler, variantsOf } from '@kvad/core';
+import { schema, type CliBench, type ModelPlan } from '@kvad/schemas';
+import { describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../../cli/dist/commands/main.js';
+import { randomWeights } from '../../../core/dist/bench/random-weights.js';
+import { spread } from '../../../core/dist/bench/statistics.js';
+import { weightTraffic } from '../../../core/dist/bench/variants.js';
+import { loadAddon } from '../../../core/dist/kernels/native/addon.js';
+import { fakeIo } from '../cli/fake-io.js';
+
+const plans = path.resolve('test/bench/plans');
+const readPlan = (name: string): ModelPlan => JSON.parse(readFileSync(path.join(plans, name), 'utf8')) as ModelPlan;
+const validate = schemaCompiler().compile(schema('cli-bench'));
+
+const bench = async (...words: string[]): Promise<{ exit: number; err: string; json: CliBench }> => {
+  const io = fakeIo();
+  const exit = await runCommandLine(['bench', '--json', ...words], io);
+  const json = (io.out() === '' ? {} : JSON.parse(io.out())) as CliBench;
+  if (io.out() !== '') expect(validate(json), JSON.stringify(validate.errors)).toBe(true);
+  return { exit, err: io.err(), json };
+};
+const quick = ['--rounds', '2', '--prompt-tokens', '8', '--decode-tokens', '3'];
+
+describe('what is measured', () => {
+  it('is summed up by median and range', () => {
+    expect(spread([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
+    expect(spread([4, 1, 2, 3])).toEqual({ median: 2.5, min: 1, max: 4 });
+  });
+
+  it('has a control arm for each quantised precision', () => {
+    expect(variantsOf(['bf16', 'q8', 'q4'], true).map(({ name }) => name)).toEqual([
+      'bf16',
+      'q8',
+      'q8-dequant',
+      'q4',
+      'q4-dequant',
+    ]);
+  });
+
+  it('counts of a token the head but not the table, active experts but not the others, and each visit of a layer', () => {
+    const plan = {
+      head: { tied: false },
+      schedule: [0, 0].map((layer, state) => ({ layer, state })),
+    } as unknown as ModelPlan;
+    const slot = (name: string, shape: number[], role: 'matrix' | 'stack', more: object) => ({
+      name,
+      pattern: name,
+      shape,
+      role,
+      layer: null,
+      ...more,
+    });
+    const slots = [
+      slot('embedding.tokens.weight', [100, 32], 'matrix', {}),
+      slot('layers.0.ffn.experts', [8, 32, 32], 'stack', { layer: 0, active: 2 }),
+      slot('head.weight', [100, 32], 'matrix', {}),
+    ];
+    const own = { sourceOf: (name: string) => name };
+    expect(weightTraffic(plan, slots, own, 'f32')).toEqual({
+      held: 4 * 32 * (100 + 8 * 32 + 100),
+      perToken: 4 * 32 * (2 * 2 * 32 + 100),
+    });
+    const tied = { sourceOf: (name: string) => (name === 'head.weight' ? 'embedding.tokens.weight' : name) };
+    expect(weightTraffic(plan, slots, tied, 'q4')).toEqual({
+      held: 100 * 34 + 8 * 32 * 18,
+      perToken: 2 * 2 * 32 * 18 + 100 * 34,
+    });
+  });
+});
+
+describe('random weights', () => {
+  it('are the same each time, finite, and of the shape that is asked for', () => {
+    const slots = [{ name: 'a', pattern: 'a', shape: [70, 33], role: 'matrix' as const, layer: null }];
+    const plan = { head: { tied: true } } as ModelPlan;
+    const [first, second] = [1, 2].map(() => randomWeights(plan, slots, 'f32').read('a'));
+    expect(first).toEqual(second);
+    const values = new Float32Array(first!.bytes.buffer, first!.bytes.byteOffset, 70 * 33);
+    expect(values.every((v) => Number.isFinite(v) && Math.abs(v) < 0.1)).toBe(true);
+    expect(new Set(values.subarray(0, 100)).size).toBeGreaterThan(90);
+  });
+});
+
+describe('kvad bench', () => {
+  it.each(readdirSync(plans))('has a plan of the right form in %s', (name) => {
+    expect(planProblem(readPlan(name))).toBeNull();
+  });
+
+  it.runIf(loadAddon() !== null)('measures each variant of the bundled model beside the read bandwidth', async () => {
+    const { exit, json } = await bench(...quick, '--quant', 'f32,q8', '--control');
+    expect(exit).toBe(0);
+    expect(json.results.map(({ variant }) => variant)).toEqual(['f32', 'q8', 'q8-dequant']);
+    for (const result of json.results) {
+      expect(result.decode_tokens_per_second).toBeGreaterThan(0);
+      expect(result.prefill_range.min).toBeLessThanOrEqual(result.prefill_range.max);
+      expect(result.bandwidth_share).toBeCloseTo(
+        result.weight_gigabytes_per_second / json.machine.read_gigabytes_per_second!.median,
+      );
+    }
+    expect(json.results[0]!.weight_bytes).toBeGreaterThan(3 * json.results[1]!.weight_bytes);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['a precision that is none', ['--quant', 'q8,q5'], 'KVAD_E_OPTION'],
+    ['a plan that is none', ['--plan', 'package.json'], 'KVAD_E_PLAN_FILE'],
+    ['a prompt beyond the context', ['--prompt-tokens', '1000000', '--quant', 'f32'], 'KVAD_E_CONTEXT'],
+  ])('refuses %s', async (_, words, code) => {
+    const { exit, err } = await bench(...words);
+    expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 1, code });
+  });
+});
