@@ -3,7 +3,9 @@
 #include <node_api.h>
 
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "bandwidth.h"
@@ -261,11 +263,24 @@ napi_value read_time(napi_env env, napi_callback_info info) {
   return a.failed ? nullptr : number(env, read_seconds(engine->pool(), static_cast<const uint8_t*>(data), length));
 }
 
+// No exception leaves through Node-API: it would end the process.
+template <napi_value (*Call)(napi_env, napi_callback_info)> napi_value guarded(napi_env env, napi_callback_info info) {
+  try {
+    return Call(env, info);
+  } catch (const std::bad_alloc&) {
+    napi_throw_error(env, nullptr, "native arithmetic: no memory left");
+  } catch (const std::exception& error) {
+    napi_throw_error(env, nullptr, error.what());
+  }
+  return nullptr;
+}
+
 napi_value init(napi_env env, napi_value exports) {
   const struct { const char* name; napi_callback call; } functions[] = {
-      {"create", create}, {"dispose", dispose}, {"arena", arena}, {"kernels", kernels_name}, {"weight", weight},
-      {"quantBytes", quant_size}, {"quantise", quantise}, {"vector", vector}, {"state", state}, {"stateReserve", state_reserve},
-      {"stateFree", state_free}, {"stateRead", state_read}, {"stateWrite", state_write}, {"run", run}, {"map", map}, {"readSeconds", read_time}};
+      {"create", guarded<create>}, {"dispose", guarded<dispose>}, {"arena", guarded<arena>}, {"kernels", guarded<kernels_name>},
+      {"weight", guarded<weight>}, {"quantBytes", guarded<quant_size>}, {"quantise", guarded<quantise>}, {"vector", guarded<vector>},
+      {"state", guarded<state>}, {"stateReserve", guarded<state_reserve>}, {"stateFree", guarded<state_free>}, {"stateRead", guarded<state_read>},
+      {"stateWrite", guarded<state_write>}, {"run", guarded<run>}, {"map", guarded<map>}, {"readSeconds", guarded<read_time>}};
   for (const auto& f : functions) {
     napi_value value;
     napi_create_function(env, f.name, NAPI_AUTO_LENGTH, f.call, nullptr, &value);

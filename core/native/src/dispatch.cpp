@@ -4,6 +4,12 @@
 #include <string>
 #include <vector>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
 #include "kernels.h"
 #include "self_check.h"
 
@@ -23,10 +29,20 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
 }
 #endif
-#if defined(__aarch64__)
-#include <sys/auxv.h>
+#if defined(__aarch64__) && defined(__linux__)
 bool has_dotprod() { return (getauxval(AT_HWCAP) & (1UL << 20)) != 0; }
-bool has_i8mm() { return (getauxval(26) & (1UL << 13)) != 0; }
+bool has_i8mm() { return (getauxval(26) & (1UL << 13)) != 0; }  // AT_HWCAP2
+#elif defined(__aarch64__) && defined(__APPLE__)
+bool feature(const char* name) {
+  int value = 0;
+  size_t size = sizeof value;
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
+}
+bool has_dotprod() { return feature("hw.optional.arm.FEAT_DotProd"); }
+bool has_i8mm() { return feature("hw.optional.arm.FEAT_I8MM"); }
+#elif defined(__aarch64__)
+bool has_dotprod() { return false; }
+bool has_i8mm() { return false; }
 #endif
 bool always() { return true; }
 
