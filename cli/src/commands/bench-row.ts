@@ -75,7 +75,7 @@ export const BENCH = {
   examples: [
     'kvad bench',
     'kvad bench ./my-model --quant q8,q4 --json',
-    'kvad bench --plan test/bench/plans/qwen2.5-0.5b.json --control',
+    'kvad bench --plan plan.json --control',
     'kvad bench --kernels',
   ],
 } as const satisfies Command;
