@@ -181,7 +181,7 @@ describe('a config that is not valid', () => {
 
   it('with more layers than a plan can list is refused before it is listed', () => {
     const properties = { n_layer: { type: 'integer' } };
-    expect(() => made.plan(properties, { n_layer: 1e9 })).toThrow(
+    expect(() => made.plan({ properties }, { n_layer: 1e9 })).toThrow(
       error('KVAD_E_CONFIG_INVALID', {
         problems: [{ key: 'n_layer', value: '1000000000', rule: 'be <= 10000' }],
       }),
