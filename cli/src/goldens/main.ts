@@ -12,14 +12,23 @@ for (const dir of positionals) {
   reports.push(report);
   if (values.json !== true) print(report);
 }
-if (values.json === true) console.log(JSON.stringify(reports, null, 2));
+if (values.json === true) say(JSON.stringify(reports, null, 2));
 process.exitCode = reports.every(({ cases, equal, refused_both: both }) => equal + both === cases && cases > 0) ? 0 : 1;
+
+/** This is a program of its own: it writes to the process. */
+function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 function print({ dir, kind, cases, equal, max_rel: maxRel, not_run: notRun = [], failures }: GoldensReport): void {
   const noise = maxRel === undefined ? '' : `, largest relative difference ${maxRel.toExponential(1)}`;
-  console.log(`${dir} (${kind}): ${equal} of ${cases} equal${noise}`);
-  for (const { id, reason } of notRun) console.log(`  not run: ${id}: ${reason}`);
+  say(`${dir} (${kind}): ${equal} of ${cases} equal${noise}`);
+  for (const { id, reason } of notRun) say(`  not run: ${id}: ${reason}`);
   for (const { id, expected, got } of failures) {
-    console.log(`  ${id}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`);
+    say(`  ${id}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`);
   }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
