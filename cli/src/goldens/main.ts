@@ -15,11 +15,6 @@ for (const dir of positionals) {
 if (values.json === true) say(JSON.stringify(reports, null, 2));
 process.exitCode = reports.every(({ cases, equal, refused_both: both }) => equal + both === cases && cases > 0) ? 0 : 1;
 
-/** This is a program of its own: it writes to the process. */
-function writeLine(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
 function print({ dir, kind, cases, equal, max_rel: maxRel, not_run: notRun = [], failures }: GoldensReport): void {
   const noise = maxRel === undefined ? '' : `, largest relative difference ${maxRel.toExponential(1)}`;
   say(`${dir} (${kind}): ${equal} of ${cases} equal${noise}`);
