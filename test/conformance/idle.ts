@@ -21,5 +21,10 @@ export const IDLE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     sliding_window: 'no layer has a window',
     use_sliding_window: 'no layer has a window',
   },
+  'options/qwen2_head_dim': {
+    max_window_layers: 'layer_types says which layers have a window',
+    sliding_window: 'no layer has a window',
+    use_sliding_window: 'no layer has a window',
+  },
   'breadth/smollm3': { use_sliding_window: 'no layer has a window' },
 };
