@@ -8,7 +8,7 @@ if (positionals.length === 0) throw new Error('usage: npm run goldens -- DIR… 
 
 const reports: GoldensReport[] = [];
 for (const dir of positionals) {
-  const report = await runGoldens(dir);
+  const report = await runGoldens(dir).catch(stop);
   reports.push(report);
   if (values.json !== true) print(report);
 }
@@ -26,4 +26,10 @@ function print({ dir, kind, cases, equal, max_rel: maxRel, not_run: notRun = [],
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** A folder that cannot be compared at all. */
+function stop(error: unknown): never {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }
