@@ -1,17 +1,23 @@
 import type { GoldensReport } from './report.js';
 import { isScoringFolder, scoringGoldens } from './scoring.js';
+import { isTokenizersFolder, tokenizerGoldens, type TokenizerGoldensOptions } from './tokenizers.js';
+
+export type GoldensOptions = Pick<TokenizerGoldensOptions, 'fetch' | 'library'>;
 
 /** A kind of folder. Others join the list. */
 interface Kind {
   readonly kind: GoldensReport['kind'];
   recognises(dir: string): boolean;
-  run(dir: string): Promise<GoldensReport>;
+  run(dir: string, options: GoldensOptions): Promise<GoldensReport>;
 }
 
-const KINDS: readonly Kind[] = [{ kind: 'scoring', recognises: isScoringFolder, run: (dir) => scoringGoldens(dir) }];
+const KINDS: readonly Kind[] = [
+  { kind: 'scoring', recognises: isScoringFolder, run: (dir) => scoringGoldens(dir) },
+  { kind: 'tokenizers', recognises: isTokenizersFolder, run: tokenizerGoldens },
+];
 
-export const runGoldens = (dir: string): Promise<GoldensReport> => {
+export const runGoldens = (dir: string, options: GoldensOptions = {}): Promise<GoldensReport> => {
   const kind = KINDS.find(({ recognises }) => recognises(dir));
-  if (kind) return kind.run(dir);
+  if (kind) return kind.run(dir, options);
   throw new Error(`${dir} is no folder of goldens: it is like none of ${KINDS.map((known) => known.kind).join(', ')}`);
 };

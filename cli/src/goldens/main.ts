@@ -1,14 +1,23 @@
-/** `npm run goldens -- DIR… [--json]`: compares kvad with folders of expected values. Exit code 1 where one differs. */
+/**
+ * `npm run goldens -- DIR… [--json] [--no-fetch] [--tokenizers native|javascript]`: compares kvad with folders of
+ * expected values. Exit code 1 where one differs. Files that goldens of tokenizers name are fetched with npm where they
+ * are not there; what cannot be had is named and not counted.
+ */
 import { parseArgs } from 'node:util';
 import { runGoldens } from './kinds.js';
 import type { GoldensReport } from './report.js';
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
-if (positionals.length === 0) throw new Error('usage: npm run goldens -- DIR… [--json]');
+const USAGE = 'usage: npm run goldens -- DIR… [--json] [--no-fetch] [--tokenizers native|javascript]';
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, 'no-fetch': { type: 'boolean' }, tokenizers: { type: 'string' } },
+});
+const library = values.tokenizers ?? 'native';
+if (positionals.length === 0 || (library !== 'native' && library !== 'javascript')) throw new Error(USAGE);
 
 const reports: GoldensReport[] = [];
 for (const dir of positionals) {
-  const report = await runGoldens(dir).catch(stop);
+  const report = await runGoldens(dir, { fetch: values['no-fetch'] !== true, library }).catch(stop);
   reports.push(report);
   if (values.json !== true) print(report);
 }

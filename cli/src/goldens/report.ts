@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** What a folder of expected values, made by software that is not ours, comes to. */
 export interface GoldensReport {
   readonly object: 'kvad.goldens';
@@ -35,18 +37,30 @@ export class Tally {
   #cases = 0;
   #equal = 0;
   #refusedHere = 0;
-  #maxRel = 0;
+  /** null: no numbers have been compared with a tolerance relative to them. */
+  #maxRel: number | null = null;
   readonly #failures: Failure[] = [];
   readonly #notRun: NotRun[] = [];
 
   same(id: string, expected: unknown, got: unknown): void {
-    this.#count(id, expected, got, expected === got);
+    this.#count(id, expected, got, isDeepStrictEqual(got, expected));
+  }
+
+  /** As `same`, of what is still to be asked for. */
+  async answer(id: string, expected: unknown, ask: () => unknown): Promise<void> {
+    let got: unknown;
+    try {
+      got = await ask();
+    } catch (error) {
+      return this.refused(id, error);
+    }
+    this.same(id, expected, got);
   }
 
   /** |got / expected - 1| is at most `tolerance`. */
   relative(id: string, expected: number, got: number | null, tolerance: number): void {
     const difference = got === null ? Infinity : expected === got ? 0 : Math.abs(got / expected - 1);
-    if (!(difference <= this.#maxRel)) this.#maxRel = difference;
+    if (!(difference <= (this.#maxRel ?? -1))) this.#maxRel = difference;
     this.#count(id, expected, got, difference <= tolerance);
   }
 
@@ -77,7 +91,7 @@ export class Tally {
       refused_both: 0,
       refused_only_here: this.#refusedHere,
       refused_only_there: 0,
-      max_rel: this.#maxRel,
+      ...(this.#maxRel === null ? {} : { max_rel: this.#maxRel }),
       ...(this.#notRun.length === 0 ? {} : { not_run: this.#notRun }),
       failures: this.#failures,
     };

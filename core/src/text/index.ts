@@ -9,12 +9,15 @@ import type { SpecialTokens } from './special-tokens.js';
 import { findTemplates, type FoundTemplates } from './template/find-template.js';
 import { JinjaRenderer } from './template/jinja-renderer.js';
 import { LoadedTextSide } from './text-side.js';
+import type { LibraryName } from './tokenizer/library.js';
 import { loadTokenizer } from './tokenizer/load-tokenizer.js';
 import type { Tokenizer } from './types.js';
 
 export interface TextOptions {
   /** A chat template that stands in place of the folder's own. */
   readonly template?: { readonly file: string; readonly text: string };
+  /** Which library reads tokenizer.json; absent: the native one, the JavaScript one where that has no binary. */
+  readonly tokenizerLibrary?: LibraryName;
 }
 
 /**
@@ -31,7 +34,12 @@ export const loadText = async (directory: string, options: TextOptions = {}): Pr
   ]);
   const generation = generationDefaults(generationConfig, join(directory, 'generation_config.json'));
   const rows = vocabularyRows(config);
-  const { tokenizer, tokens, source, warnings } = await loadTokenizer(directory, tokenizerConfig, rows);
+  const { tokenizer, tokens, source, warnings } = await loadTokenizer(
+    directory,
+    tokenizerConfig,
+    rows,
+    options.tokenizerLibrary,
+  );
   const hasTokenizer = source !== null;
 
   const found = givenTemplate(options) ?? (await findTemplates(directory, tokenizerConfig));

@@ -58,6 +58,16 @@ const SPOILT: readonly { what: string; says: string; spoil: (tokenizer: Spoilt) 
     spoil: (t) => void (t.model['merges'] as unknown[]).push(['zzz', 'q']),
   },
   { what: 'a negative id', says: 'integer `-1`', spoil: (t) => void ((t.model['vocab'] as Json)['x'] = -1) },
+  {
+    what: 'an id that two tokens of the vocabulary have',
+    says: 'two tokens of "model.vocab" have the id 7',
+    spoil: (t) => void ((t.model['vocab'] as Json)['zzz'] = 7),
+  },
+  {
+    what: 'an id that two added tokens have',
+    says: '"added_tokens[3].id" is 2, which "<|im_end|>" has as well',
+    spoil: (t) => void t.added_tokens.push(added(2, '<x>')),
+  },
   { what: 'random dropout', says: '"model.dropout" is 0.1', spoil: (t) => void (t.model['dropout'] = 0.1) },
   {
     what: 'an added token without content',

@@ -1,13 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type * as Library from 'tokenizers';
 import { KvadError } from '../../errors/kvad-error.js';
 import type { RawConfig } from '../../plan/config-source.js';
 import { readTextFile } from '../json-file.js';
-import { readSpecialTokens, type AddedTokenFlags, type SpecialTokens } from '../special-tokens.js';
+import { readSpecialTokens, type SpecialTokens } from '../special-tokens.js';
 import type { Tokenizer } from '../types.js';
+import { assembleTokenizer } from './assemble-tokenizer.js';
+import { CheckedTokenizer } from './checked-tokenizer.js';
+import { openLibrary, type LibraryName, type MakeLibrary, type OpenedLibrary } from './library.js';
 import { MissingTokenizer } from './missing-tokenizer.js';
-import { NativeTokenizer } from './native-tokenizer.js';
 import { PlainText } from './plain-text.js';
 import { checkTokenizer, TokenizerFault, type TokenizerFacts } from './tokenizer-file.js';
 import { tryTokenizer } from './trial.js';
@@ -23,72 +24,80 @@ export interface LoadedTokenizer {
 const SOURCE = 'tokenizer.json';
 
 /**
- * Loads tokenizer.json, checked, with the tokens that tokenizer_config.json (`config`) adds. `rows`: rows of the model's
- * embedding, if known. Truncation and padding that the file asks for are turned off, as transformers does for a text.
+ * Loads tokenizer.json (or what vocab.json and merges.txt stand for), checked, with the tokens that tokenizer_config.json
+ * (`config`) adds. `rows`: rows of the model's embedding, if known. `asked`: which library reads it; absent: the native one where it can be had.
  * Throws KVAD_E_TOKENIZER_INVALID, KVAD_E_TOKENIZER_LIBRARY and KVAD_E_TEXT_*.
  */
 export const loadTokenizer = async (
   directory: string,
   config: RawConfig | null,
   rows: number | null,
+  asked?: LibraryName,
 ): Promise<LoadedTokenizer> => {
-  const file = join(directory, SOURCE);
   const text = await readTextFile(directory, SOURCE);
-  if (text === null) {
-    const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
-    const tokens = await readSpecialTokens(directory, config, []);
-    return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
-  }
+  if (text !== null) return read({ text, source: SOURCE, config }, directory, rows, asked);
+  const assembled = await assembleTokenizer(directory, config);
+  if (assembled !== null) return read(assembled, directory, rows, asked);
+  const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
+  const tokens = await readSpecialTokens(directory, config, []);
+  return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
+};
+
+interface Given {
+  readonly text: string;
+  readonly source: string;
+  readonly config: RawConfig | null;
+}
+
+const read = async (
+  { text, source, config }: Given,
+  directory: string,
+  rows: number | null,
+  asked: LibraryName | undefined,
+): Promise<LoadedTokenizer> => {
+  const file = join(directory, source);
   const facts = checked(text, file);
+  const library = await openLibrary(asked);
   if (facts.doubts.length > 0) {
-    const death = await tryTokenizer(file);
+    const death = await tryTokenizer(file, library.name);
     if (death !== null) {
       throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: `${facts.doubts.join(', ')}: ${death}` });
     }
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
-  const { AddedToken, Tokenizer: NativeLibrary } = await importLibrary();
-  const make = (json: string, added: readonly AddedTokenFlags[]): Library.Tokenizer => {
-    const made = load(() => NativeLibrary.fromString(json), file, facts.doubts);
-    made.disableTruncation();
-    made.disablePadding();
-    made.addAddedTokens(added.map((token) => new AddedToken(token.content, token.special, optionsOf(token))));
-    return made;
-  };
-  const library = make(text, tokens.added);
+  const make: MakeLibrary = (json, added) => load(() => library.make(json, added), file, facts.doubts);
+  const made = make(text, tokens.added);
   const all = [...facts.added, ...tokens.added];
-  const tokenizer = new NativeTokenizer(library, {
+  const tokenizer = new CheckedTokenizer(made, {
     ...{ file, rows, bytes: facts.bytes },
-    added: all.map((token) => library.tokenToId(token.content)).filter((id) => id !== null),
+    added: all.map((token) => made.tokenToId(token.content)).filter((id) => id !== null),
     special: new Set(all.filter((token) => token.special).map((token) => token.content)),
     plain: new PlainText(text, facts.added, tokens.added, make),
   });
-  return { source: SOURCE, tokenizer, tokens, warnings: otherIds(tokens, tokenizer) };
+  const warnings = [...otherIds(tokens, tokenizer, source), ...(await insteadOfNative(library, text))];
+  return { source, tokenizer, tokens, warnings };
 };
 
-const optionsOf = (token: AddedTokenFlags): Library.AddedTokenOptions => ({
-  singleWord: token.single_word,
-  leftStrip: token.lstrip,
-  rightStrip: token.rstrip,
-  normalized: token.normalized,
-});
+/** A user knows when another library than that of the format reads a file, and what of the file it may read otherwise. */
+const insteadOfNative = async ({ insteadBecause }: OpenedLibrary, text: string): Promise<string[]> => {
+  if (insteadBecause === null) return [];
+  const { knownDifferences } = await import('./javascript-library.js');
+  const differences = knownDifferences(text);
+  const known =
+    differences.length === 0
+      ? 'no difference is known for a tokenizer like this one'
+      : `it is known to give other ids for ${differences.join(', ')}`;
+  const library = 'the JavaScript library @huggingface/tokenizers';
+  return [`the native tokenizers library does not load (${insteadBecause}): ${library} is used, ${known}`];
+};
 
 /** A token gets the id that the vocabulary has for it, or the next free one, whatever id its file gives it. */
-const otherIds = ({ added }: SpecialTokens, tokenizer: Tokenizer): string[] =>
+const otherIds = ({ added }: SpecialTokens, tokenizer: Tokenizer, source: string): string[] =>
   added.flatMap(({ file, content, id }) => {
     const found = tokenizer.idOf(content);
     if (id === null || id === found) return [];
-    return [`${file} gives ${JSON.stringify(content)} the id ${id}, ${SOURCE} ${found}: that one counts`];
+    return [`${file} gives ${JSON.stringify(content)} the id ${id}, ${source} ${found}: that one counts`];
   });
-
-/** A native module: imported when it is needed, and not for every machine there is one. */
-const importLibrary = async (): Promise<typeof Library> => {
-  try {
-    return await import('tokenizers');
-  } catch (error) {
-    throw new KvadError('KVAD_E_TOKENIZER_LIBRARY', { reason: (error as Error).message }, { cause: error });
-  }
-};
 
 /** The library says what is wrong, the doubts often where. */
 const load = <T>(make: () => T, file: string, doubts: readonly string[]): T => {

@@ -3,19 +3,30 @@
  * whole takes longer than all else that kvad does with the file before the library gets it. Text that is no JSON comes
  * back as it is, for the parser to say what is wrong.
  */
-export const outline = (text: string): string => {
+export const outline = (text: string): string => readOutline(text).outline;
+
+export interface Outline {
+  readonly outline: string;
+  /** An id that two tokens of the vocabulary have; null: none. */
+  readonly sharedId: number | null;
+}
+
+export const readOutline = (text: string): Outline => {
   const cuts = longValues(text);
+  const vocabulary = cuts.find(({ name, start }) => name === 'vocab' && text[start] === '{');
   let rest = '';
   let from = 0;
   for (const { start, end } of cuts) {
     rest += text.slice(from, start + 1);
     from = end - 1;
   }
-  return rest + text.slice(from);
+  const sharedId = vocabulary === undefined ? null : sharedIdIn(text, vocabulary);
+  return { outline: rest + text.slice(from), sharedId };
 };
 
 /** From the opening bracket to behind the closing one. */
 interface Cut {
+  readonly name: string;
   readonly start: number;
   readonly end: number;
 }
@@ -38,7 +49,7 @@ const longValues = (text: string): readonly Cut[] => {
       if (value < 0 || depth > 2) continue;
       if (depth === 1) section = name;
       else if (section === 'model' && LONG.has(name) && isOpening(text[value])) {
-        cuts.push({ start: value, end: valueEnd(text, value) });
+        cuts.push({ name, start: value, end: valueEnd(text, value) });
         at = (cuts.at(-1) as Cut).end - 1;
       }
     }
@@ -86,4 +97,36 @@ const valueEnd = (text: string, at: number): number => {
     }
   }
   return text.length;
+};
+
+/** Ids of a vocabulary are its values: the digits between its strings. */
+const sharedIdIn = (text: string, { start, end }: Cut): number | null => {
+  let seen = new Uint8Array(2 ** 18);
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    if (code < ZERO || code > NINE) continue;
+    const before = text[at - 1] ?? '';
+    let id = 0;
+    let next = code;
+    for (; next >= ZERO && next <= NINE; next = text.charCodeAt(++at)) id = id * 10 + next - ZERO;
+    // The library says what is wrong with an id that is negative, a fraction or huge.
+    if (NOT_WHOLE.has(before) || NOT_WHOLE.has(text[at] ?? '') || id >= MOST_WATCHED) continue;
+    if (id >= seen.length) seen = grown(seen, id);
+    if (seen[id] === 1) return id;
+    seen[id] = 1;
+  }
+  return null;
+};
+
+const QUOTE = 0x22;
+const ZERO = 0x30;
+const NINE = 0x39;
+const NOT_WHOLE = new Set(['-', '.', 'e', 'E', '+']);
+const MOST_WATCHED = 2 ** 24;
+
+const grown = (bytes: Uint8Array<ArrayBuffer>, index: number): Uint8Array<ArrayBuffer> => {
+  const more = new Uint8Array(Math.min(MOST_WATCHED, 2 * index));
+  more.set(bytes);
+  return more;
 };

@@ -1,6 +1,7 @@
-import type * as Library from 'tokenizers';
-import { isObject, type RawConfig } from '../../plan/config-source.js';
+import type { RawConfig } from '../../plan/config-source.js';
 import type { AddedTokenFlags } from '../special-tokens.js';
+import type { MakeLibrary, TokenizerLibrary } from './library.js';
+import { vocabularyOf } from './vocabulary.js';
 
 /**
  * A tokenizer to which special tokens are text, for scoring: a text about `<|endoftext|>` has no end in its middle. The
@@ -11,16 +12,11 @@ export class PlainText {
   readonly #file: string;
   readonly #known: readonly AddedTokenFlags[];
   readonly #more: readonly AddedTokenFlags[];
-  readonly #make: (json: string, more: readonly AddedTokenFlags[]) => Library.Tokenizer;
-  #library: Library.Tokenizer | null = null;
+  readonly #make: MakeLibrary;
+  #library: TokenizerLibrary | null = null;
 
   /** `file`: the text of tokenizer.json, whose added tokens are `known`; `more` are added to it, in this order. */
-  constructor(
-    file: string,
-    known: readonly AddedTokenFlags[],
-    more: readonly AddedTokenFlags[],
-    make: (json: string, more: readonly AddedTokenFlags[]) => Library.Tokenizer,
-  ) {
+  constructor(file: string, known: readonly AddedTokenFlags[], more: readonly AddedTokenFlags[], make: MakeLibrary) {
     this.#file = file;
     this.#known = known;
     this.#more = more;
@@ -33,7 +29,7 @@ export class PlainText {
   }
 
   /** Made when it is first needed. */
-  get library(): Library.Tokenizer {
+  get library(): TokenizerLibrary {
     return (this.#library ??= this.#changed());
   }
 
@@ -43,15 +39,15 @@ export class PlainText {
     return [...flags.values()].filter((token) => token.special);
   }
 
-  #changed(): Library.Tokenizer {
+  #changed(): TokenizerLibrary {
     const json = JSON.parse(this.#file) as RawConfig;
-    const inVocabulary = vocabularyOf(json['model']);
+    const vocabulary = vocabularyOf(json['model']);
     const special = new Set(this.#special().map(({ content }) => content));
     const taken = new Set<string>();
     const replaced = <T extends { readonly content: string }>(tokens: readonly T[]): T[] =>
       tokens.flatMap((token) => {
         if (!special.has(token.content)) return [token];
-        if (inVocabulary(token.content) || taken.has(token.content)) return [];
+        if (vocabulary.has(token.content) || taken.has(token.content)) return [];
         taken.add(token.content);
         return [{ ...token, content: `\u{10FFFD}${taken.size}\u{10FFFD}` }];
       });
@@ -59,13 +55,3 @@ export class PlainText {
     return this.#make(JSON.stringify({ ...json, added_tokens: added }), replaced(this.#more));
   }
 }
-
-/** The vocabulary of a model is an object token -> id, or a list of [token, score]. */
-const vocabularyOf = (model: unknown): ((token: string) => boolean) => {
-  const vocab = isObject(model) ? model['vocab'] : undefined;
-  if (Array.isArray(vocab)) {
-    const tokens = new Set(vocab.map((entry: unknown) => (Array.isArray(entry) ? (entry[0] as unknown) : entry)));
-    return (token) => tokens.has(token);
-  }
-  return (token) => isObject(vocab) && Object.hasOwn(vocab, token);
-};

@@ -3,7 +3,8 @@ import { isNothing } from '../json-file.js';
 import type { AddedTokenFlags } from '../special-tokens.js';
 import { charsmapFault } from './charsmap.js';
 import { isKnownPattern } from './known-patterns.js';
-import { outline } from './outline.js';
+import { readOutline } from './outline.js';
+import { isTokenId } from './token-id.js';
 
 /** What is wrong with a tokenizer.json: `model.dropout is 0.1: …`. */
 export class TokenizerFault extends Error {}
@@ -25,13 +26,15 @@ export interface TokenizerFacts {
  * Throws TokenizerFault.
  */
 export const checkTokenizer = (text: string): TokenizerFacts => {
-  const file = parsed(text);
+  const { outline, sharedId } = readOutline(text);
+  const file = parsed(outline);
   const model = file['model'];
   if (!isObject(model)) throw new TokenizerFault('"model" is missing');
   if (!isObject(model['vocab']) && !Array.isArray(model['vocab'])) throw new TokenizerFault('"model.vocab" is missing');
   if (typeof model['dropout'] === 'number' && model['dropout'] > 0) {
     throw new TokenizerFault(`"model.dropout" is ${model['dropout']}: the same text would give other ids each time`);
   }
+  if (sharedId !== null) throw new TokenizerFault(`two tokens of "model.vocab" have the id ${sharedId}`);
   const added = addedTokens(file['added_tokens']);
   const doubts = new Set<string>();
   const patterns = new Set<string>();
@@ -57,7 +60,7 @@ export const checkTokenizer = (text: string): TokenizerFacts => {
 const parsed = (text: string): RawConfig => {
   let value: unknown;
   try {
-    value = JSON.parse(outline(text));
+    value = JSON.parse(text);
   } catch (error) {
     throw new TokenizerFault((error as Error).message, { cause: error });
   }
@@ -80,12 +83,18 @@ type AddedToken = AddedTokenFlags & { readonly id: number };
 const addedTokens = (value: unknown): readonly AddedToken[] => {
   if (isNothing(value)) return [];
   if (!Array.isArray(value)) throw new TokenizerFault('"added_tokens" is not a list');
+  const contents = new Map<number, string>();
   return value.map((token: unknown, index) => {
     const path = `added_tokens[${index}]`;
     if (!isObject(token)) throw new TokenizerFault(`"${path}" is not an object`);
     const { id, content } = token;
     if (!isTokenId(id)) throw new TokenizerFault(`"${path}.id" is ${JSON.stringify(id)}, not a token id`);
     if (typeof content !== 'string' || content === '') throw new TokenizerFault(`"${path}.content" is empty`);
+    const other = contents.get(id) ?? content;
+    if (other !== content) {
+      throw new TokenizerFault(`"${path}.id" is ${id}, which ${JSON.stringify(other)} has as well`);
+    }
+    contents.set(id, content);
     return {
       ...{ id, content, special: token['special'] === true, normalized: token['normalized'] === true },
       single_word: token['single_word'] === true,
@@ -94,12 +103,6 @@ const addedTokens = (value: unknown): readonly AddedToken[] => {
     };
   });
 };
-
-const isTokenId = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < MOST_IDS;
-
-/** Ids are signed 32-bit integers to the model. */
-const MOST_IDS = 2 ** 31;
 
 interface PartAt {
   readonly part: RawConfig;

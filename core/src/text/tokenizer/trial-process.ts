@@ -1,6 +1,6 @@
-/** The process that `trial.ts` starts: loads the file of its argument and encodes difficult texts. */
+/** The process that `trial.ts` starts: loads the file of its first argument in the library of its second, and encodes difficult texts. */
 import { readFileSync } from 'node:fs';
-import { Tokenizer } from 'tokenizers';
+import { openLibrary } from './library.js';
 import { checkTokenizer } from './tokenizer-file.js';
 
 /** Runs of these, and of the characters of the patterns, are what patterns with nested repeats do not survive. */
@@ -39,13 +39,12 @@ const unlessRefused = async (action: () => unknown): Promise<void> => {
 };
 
 await unlessRefused(async () => {
-  const tokenizer = Tokenizer.fromString(text);
-  tokenizer.disableTruncation();
-  tokenizer.disablePadding();
+  const { make } = await openLibrary(process.argv[3] === 'javascript' ? 'javascript' : 'native');
+  const tokenizer = make(text, []);
   for (const unit of new Set([...UNITS, ...patterns.join('')])) {
     for (const length of LENGTHS) {
       for (const end of ['', '\u0001', 'b']) {
-        await unlessRefused(() => tokenizer.encode(unit.repeat(length) + end, null, { addSpecialTokens: true }));
+        await unlessRefused(() => tokenizer.encode(unit.repeat(length) + end, true));
       }
     }
   }

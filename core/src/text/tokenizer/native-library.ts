@@ -1,0 +1,36 @@
+import { AddedToken, Tokenizer, type AddedTokenOptions } from 'tokenizers';
+import type { AddedTokenFlags } from '../special-tokens.js';
+import type { MakeLibrary } from './library.js';
+
+/**
+ * A tokenizer.json in the native library, the one that its format is of. Truncation and padding that the file asks for are
+ * turned off, as transformers does for a text.
+ */
+export const makeNative: MakeLibrary = (json, added) => {
+  const library = Tokenizer.fromString(json);
+  library.disableTruncation();
+  library.disablePadding();
+  library.addAddedTokens(added.map((token) => new AddedToken(token.content, token.special, optionsOf(token))));
+  const decoder = library.getDecoder();
+  return {
+    vocabSize: library.getVocabSize(true),
+    encode: async (text, special) => {
+      const encoding = await library.encode(text, null, { addSpecialTokens: special });
+      return { ids: encoding.getIds(), place: (token) => encoding.tokenToChars(token) as [number, number] | null };
+    },
+    decode: (ids, skipSpecial) => library.decode([...ids], skipSpecial),
+    join: (tokens) => {
+      if (decoder === null) return tokens.join(' ');
+      return tokens.length === 0 ? '' : decoder.decode([...tokens]);
+    },
+    idToToken: (id) => library.idToToken(id),
+    tokenToId: (token) => library.tokenToId(token),
+  };
+};
+
+const optionsOf = (token: AddedTokenFlags): AddedTokenOptions => ({
+  singleWord: token.single_word,
+  leftStrip: token.lstrip,
+  rightStrip: token.rstrip,
+  normalized: token.normalized,
+});
