@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** A folder that is not there: caches and settings of whoever runs the tests are none of theirs. */
+const NOWHERE = '/nonexistent/kvad-tests';
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -13,6 +16,6 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     // What a developer's environment says must not reach a test.
-    env: { NO_COLOR: '1', HF_HUB_OFFLINE: '1' },
+    env: { NO_COLOR: '1', HF_HUB_OFFLINE: '1', HF_HOME: NOWHERE, XDG_CONFIG_HOME: NOWHERE },
   },
 });

@@ -4,7 +4,7 @@ export interface EngineOptions {
   readonly plugins?: readonly string[];
   /** Where relative model folders and `kvad.config.json` are looked for; absent: the process's. */
   readonly workingDirectory?: string;
-  /** Environment variables that say where the user's plugins are; absent: the process's. */
+  /** Environment variables that say where the user's plugins and models are; absent: the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

@@ -28,7 +28,7 @@ export class WorkerEngine implements Engine {
   async load(model: string | null, options: LoadOptions = {}): Promise<LoadedModel> {
     if (this.#closed) throw new KvadError('KVAD_E_CLOSED', { what: 'engine' });
     const settings = this.#settings;
-    const directory = modelFolder(model, settings.workingDirectory);
+    const directory = modelFolder(model, settings);
     const data: WorkerData = { settings, directory, options };
     const { model: remote, loaded } = RemoteModel.start({
       entry: this.#entry,

@@ -49,3 +49,8 @@ export { folderSource, planSource, type BenchSource } from './bench/sources.js';
 export { type Spread } from './bench/statistics.js';
 export { variantsOf, type BenchPrecision, type Variant } from './bench/variants.js';
 export { planProblem } from './plan/plan-check.js';
+export { HubClient, type HubFile, type HubListing } from './hub/client.js';
+export { findSnapshot, type CachedSnapshot } from './hub/find-snapshot.js';
+export { modelName, parseModelId, type HubModel } from './hub/model-id.js';
+export type { HubRequestOptions } from './hub/request.js';
+export { hubCacheFolder, hubSettings, type HubSettings } from './hub/settings.js';

@@ -7,14 +7,14 @@ import { textTable } from '../io/text-table.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { lenientWarnings, planFile } from './planned-model.js';
-import { modelFolder } from '../model-folder.js';
+import { modelFolder, placesOf, type ModelPlaces } from '../model-folder.js';
 import { openRegistry } from './open-registry.js';
 import { planSummary } from './plan-summary.js';
 
 /** `kvad arch plan MODEL`: from config.json alone, so a bare one will do. */
 export const archPlan: Action<'arch plan'> = async (io, { args, options }) => {
   const registry = openRegistry(io, options.plugin);
-  const { plan, audit } = await planFile(registry, configFile(args.model, io.cwd), { lenient: options.lenient });
+  const { plan, audit } = await planFile(registry, configFile(args.model, placesOf(io)), { lenient: options.lenient });
   const warnings = lenientWarnings(audit);
   for (const warning of warnings) await warn(io, warning);
   if (options.json && options.audit) {
@@ -34,10 +34,10 @@ export const archPlan: Action<'arch plan'> = async (io, { args, options }) => {
 };
 
 /** A file is taken as a config.json, whatever its name. */
-const configFile = (model: string, workingDirectory: string): string => {
-  const given = path.resolve(workingDirectory, model);
+const configFile = (model: string, places: ModelPlaces): string => {
+  const given = path.resolve(places.workingDirectory, model);
   const isFile = statSync(given, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile ? given : path.join(modelFolder(model, workingDirectory), 'config.json');
+  return isFile ? given : path.join(modelFolder(model, places, 'text'), 'config.json');
 };
 
 const mutable = ({ file, read, inert, refused }: ConfigAudit): AuditedPlan['audit'] => ({

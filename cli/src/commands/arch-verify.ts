@@ -4,7 +4,7 @@ import { createEngine } from '../index.js';
 import { colorsFor } from '../io/colors.js';
 import { writeJson, writeLine, type Io } from '../io/io.js';
 import { asKvadError } from '../io/print-error.js';
-import { modelFolder } from '../model-folder.js';
+import { modelFolder, placesOf, type ModelPlaces } from '../model-folder.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
 import { loadOptions } from './load-options.js';
@@ -16,7 +16,7 @@ export const archVerify: Action<'arch verify'> = async (io, { args, options }) =
   try {
     const results: VerifyResult[] = [];
     for (const folder of args.folders) {
-      const verifying = verifyFolder(folder, io.cwd, (directory) => engine.load(directory, load));
+      const verifying = verifyFolder(folder, placesOf(io), (directory) => engine.load(directory, load));
       const result: VerifyResult = { dir: folder, ...(await interruptible(io.interrupt, verifying)) };
       if (!options.json) await writeLine(io.stdout, resultLine(io, result));
       results.push(result);
@@ -34,9 +34,9 @@ type Load = Parameters<typeof verifyCheckpoint>[1];
 type Finding = Omit<VerifyResult, 'dir'>;
 
 /** Weights that only a recipe describes are made first. What nobody expected is an entry too. */
-const verifyFolder = async (folder: string, workingDirectory: string, load: Load): Promise<Finding> => {
+const verifyFolder = async (folder: string, places: ModelPlaces, load: Load): Promise<Finding> => {
   try {
-    const directory = fixtureDirectory(modelFolder(folder, workingDirectory));
+    const directory = fixtureDirectory(modelFolder(folder, places));
     const { error, ...finding } = findingOf(await verifyCheckpoint(directory, load));
     // Made weights lie in a temporary folder, which the user has never heard of.
     return { ...finding, error: error && { ...error, message: error.message.replaceAll(directory, folder) } };

@@ -23,7 +23,7 @@ import type { Registry } from '@kvad/arch-registry';
 import { writeJson, writeLine, type Io } from '../io/io.js';
 import { readJsonInput } from '../io/read-input.js';
 import { warn } from '../io/warn.js';
-import { modelFolder } from '../model-folder.js';
+import { modelFolder, placesOf } from '../model-folder.js';
 import type { Action } from './actions.js';
 import { benchPage } from './bench-page.js';
 import { kernelObject, spreadOf, variantObject } from './bench-report.js';
@@ -144,7 +144,7 @@ const fromFolder = async (
   registry: Registry,
   warnings: string[],
 ): Promise<BenchSource> => {
-  const folder = modelFolder(model, io.cwd);
+  const folder = modelFolder(model, placesOf(io));
   const planned = await planFile(registry, checkModelFolder(folder), { lenient });
   for (const warning of lenientWarnings(planned.audit)) await note(io, warnings, warning);
   return folderSource(folder, planned, await partsOf(planned.plan, registry));

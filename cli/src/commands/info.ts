@@ -19,19 +19,20 @@ import { writeJson, writeLine } from '../io/io.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { infoPage } from './info-page.js';
-import { modelFolder } from '../model-folder.js';
+import { findModel, placesOf } from '../model-folder.js';
 import { stateSize, weightSize } from './model-size.js';
 import { openRegistry } from './open-registry.js';
 import { lenientWarnings, planFile, type PlannedFile } from './planned-model.js';
 
 /** `kvad info [MODEL]`: config, headers and text files; no weight is read. */
 export const info: Action<'info'> = async (io, { args, options }) => {
-  const folder = modelFolder(args.model ?? options.model, io.cwd);
+  const found = findModel(args.model ?? options.model, placesOf(io));
+  const { folder } = found;
   const registry = openRegistry(io, options.plugin);
   const planned = await planFile(registry, checkModelFolder(folder), { lenient: options.lenient });
   const parts = await gatherParts(planned.plan, registry, (plugins) => PartRegistry.of(plugins));
   const text = await loadText(folder);
-  const warnings = [...lenientWarnings(planned.audit), ...text.warnings];
+  const warnings = [...found.warnings, ...lenientWarnings(planned.audit), ...text.warnings];
 
   const { plan } = planned;
   const slots = planSlots(plan, parts);

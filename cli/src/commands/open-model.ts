@@ -2,6 +2,7 @@ import type { LoadedModel, LoadOptions } from '@kvad/core';
 import { createEngine } from '../index.js';
 import type { Io } from '../io/io.js';
 import { warn } from '../io/warn.js';
+import { findModel, placesOf } from '../model-folder.js';
 import { interruptible } from './interruptible.js';
 
 /** What `withModel` needs to load one. */
@@ -19,7 +20,9 @@ export const withModel = async (
 ): Promise<void> => {
   const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd, env: io.env });
   try {
-    const model = await interruptible(io.interrupt, engine.load(choice.model, choice.load));
+    const { folder, warnings } = findModel(choice.model, placesOf(io));
+    for (const warning of warnings) await warn(io, warning);
+    const model = await interruptible(io.interrupt, engine.load(folder, choice.load));
     const told = new Set<string>();
     await tell(io, model, told);
     await use(model);

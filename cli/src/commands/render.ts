@@ -5,7 +5,7 @@ import { readInput, readJsonInput } from '../io/read-input.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
-import { modelFolder } from '../model-folder.js';
+import { modelFolder, placesOf } from '../model-folder.js';
 
 /** `kvad render [MODEL] --messages FILE`: the exact prompt, without opening the weights. */
 export const render: Action<'render'> = async (io, { args, options }) => {
@@ -14,7 +14,7 @@ export const render: Action<'render'> = async (io, { args, options }) => {
   }
   const conversation = await interruptible(io.interrupt, readConversation(io, options.messages));
   const tools = options.tools === undefined ? conversation.tools : await readTools(io, options.tools);
-  const model = modelFolder(args.model ?? options.model, io.cwd);
+  const model = modelFolder(args.model ?? options.model, placesOf(io), 'text');
   const side = await loadText(model, await textOptions(io, options.template));
   const { template } = side;
   if (template === null) throw new KvadError('KVAD_E_TEMPLATE_MISSING', { directory: model });

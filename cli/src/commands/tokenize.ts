@@ -6,12 +6,12 @@ import { textTable } from '../io/text-table.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
-import { modelFolder } from '../model-folder.js';
+import { modelFolder, placesOf } from '../model-folder.js';
 
 /** `kvad tokenize TEXT`: the ids of a raw prompt, without opening the weights. */
 export const tokenize: Action<'tokenize'> = async (io, { args, options }) => {
   const text = args.text === '-' ? await interruptible(io.interrupt, readStdin(io)) : args.text;
-  const model = modelFolder(options.model, io.cwd);
+  const model = modelFolder(options.model, placesOf(io), 'text');
   const side = await loadText(model);
   const ids = await side.encodeText(text);
   for (const warning of side.warnings) await warn(io, warning);

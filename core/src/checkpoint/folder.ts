@@ -49,8 +49,10 @@ const SHARD = /^(.*)-(\d+)-of-(\d+)\.safetensors$/;
  * `…-0000x-of-0000n`, else the only safetensors file. Throws KVAD_E_MODEL_FOLDER_*, and
  * KVAD_E_SAFETENSORS_SHARD_MISSING for a set of shards that is not complete.
  */
-export const chooseWeightFiles = (directory: string): WeightFiles => {
-  const names = listFolder(directory);
+export const chooseWeightFiles = (directory: string): WeightFiles => weightFilesAmong(directory, listFolder(directory));
+
+/** The same for a folder that is known by its file names; `directory` is what messages call it. */
+export const weightFilesAmong = (directory: string, names: readonly string[]): WeightFiles => {
   const candidates = names.filter((name) => name.endsWith('.safetensors') && !NO_WEIGHTS.test(name));
   if (names.includes(INDEX_NAME)) return { index: INDEX_NAME, files: [], unread: candidates };
   if (candidates.includes('model.safetensors')) {

@@ -1,6 +1,7 @@
 import { ARCHITECTURE_ERRORS } from './catalog/architecture.js';
 import { CHECKPOINT_ERRORS } from './catalog/checkpoint.js';
 import { COMMAND_LINE_ERRORS } from './catalog/command-line.js';
+import { HUB_ERRORS } from './catalog/hub.js';
 import { PLUGIN_ERRORS } from './catalog/plugins.js';
 import { RUNNING_ERRORS } from './catalog/running.js';
 import { SCORING_ERRORS } from './catalog/scoring.js';
@@ -13,6 +14,7 @@ import { TEXT_ERRORS } from './catalog/text.js';
 export const CATALOG = {
   ...ARCHITECTURE_ERRORS,
   ...CHECKPOINT_ERRORS,
+  ...HUB_ERRORS,
   ...PLUGIN_ERRORS,
   ...RUNNING_ERRORS,
   ...SCORING_ERRORS,

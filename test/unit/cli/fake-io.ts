@@ -1,6 +1,8 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Io, Output } from '../../../cli/dist/io/io.js';
 
+const NOWHERE = '/nonexistent/kvad-tests';
+
 /** An `Io` in memory: what a command wrote can be read afterwards. */
 export interface FakeIo extends Io {
   readonly out: () => string;
@@ -16,7 +18,8 @@ export const fakeIo = (
     stdin: given.stdin === undefined ? new PassThrough() : Readable.from([given.stdin]),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    env: given.env ?? {},
+    // The choice and the cache of whoever runs the tests are not looked at.
+    env: { XDG_CONFIG_HOME: NOWHERE, HF_HOME: NOWHERE, ...given.env },
     cwd: given.cwd ?? process.cwd(),
     interrupt: new AbortController().signal,
     out: stdout.text,

@@ -16,28 +16,30 @@ const file = (name: string, content: string): string => {
   return name;
 };
 
+const places = { workingDirectory: folder, env: { HF_HOME: folder, XDG_CONFIG_HOME: folder } };
+
 describe('a model argument', () => {
   it('absent is the bundled model', () => {
-    expect(modelFolder(undefined, folder)).toBe(BUNDLED_MODEL);
+    expect(modelFolder(undefined, places)).toBe(BUNDLED_MODEL);
   });
 
   it('is a folder, seen from where the user stands', () => {
-    expect(modelFolder('.', folder)).toBe(folder);
-    expect(modelFolder(folder, '/')).toBe(folder);
+    expect(modelFolder('.', places)).toBe(folder);
+    expect(modelFolder(folder, { ...places, workingDirectory: '/' })).toBe(folder);
   });
 
   it.each([
-    ['owner/name', /does not fetch models from the Hub/],
-    ['owner/name@main', /does not fetch models from the Hub/],
+    ['owner/name', /it is not in the model cache/],
+    ['owner/name@main', /it is not in the model cache/],
     ['./owner/name', /no folder has that name/],
     ['~/models/x', /no folder has that name/],
     ['name', /no folder has that name/],
   ])('%s that is not there: says what it could have been', (model, message) => {
-    expect(() => modelFolder(model, folder)).toThrow(message);
+    expect(() => modelFolder(model, places)).toThrow(message);
   });
 
   it('that is a file is refused as one', () => {
-    expect(() => modelFolder(file('config.json', '{}'), folder)).toThrow(/it is a file, not a folder/);
+    expect(() => modelFolder(file('config.json', '{}'), places)).toThrow(/it is a file, not a folder/);
   });
 });
 
