@@ -102,7 +102,7 @@ describe('no model argument', () => {
     writeDefaultModel(home.env, 'owner/name');
     rmSync(home.cache, { recursive: true });
     expect(() => find(null)).toThrow(
-      /the default model owner\/name, which kvad use wrote into .*state\.json, cannot be used/,
+      /the default model owner\/name, which kvad.* wrote into .*state\.json, cannot be used/,
     );
   });
 });
