@@ -1,4 +1,4 @@
-import { schemaCompiler } from '@kvad/core';
+import { schemaCheck as checkOf } from '@kvad/core';
 import { schema } from '@kvad/schemas';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
@@ -7,11 +7,10 @@ export type SchemaCheck = (value: unknown) => string | null;
 
 /** The check of one of the schemas of @kvad/schemas. */
 export const schemaCheck = (name: string): SchemaCheck => {
-  const validate = schemaCompiler().compile(schema(name));
+  const check = checkOf(schema(name));
   return (value) => {
-    if (validate(value)) return null;
-    const [error] = validate.errors ?? [];
-    return error === undefined ? 'it does not fit its schema' : sentence(error);
+    const [error] = check(value);
+    return error === undefined ? null : sentence(error);
   };
 };
 

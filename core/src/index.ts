@@ -17,7 +17,7 @@ export type * from './plan/audit.js';
 export { readConfig } from './plan/config-file.js';
 export { planModel, type PlanModelRequest, type PlannedModel } from './plan/plan-model.js';
 export type * from './plan/planned-slot.js';
-export { schemaCompiler } from './plan/schema-compiler.js';
+export { schemaCheck, schemaCompiler } from './plan/schema-compiler.js';
 export type * from './runtime/types.js';
 export { IncrementalDecoder } from './text/incremental-decoder.js';
 export { loadText, type TextOptions } from './text/index.js';

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { schema as sharedSchema, type JSONSchema } from '@kvad/schemas';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject, type RawConfig } from './config-source.js';
-import { schemaCompiler } from './schema-compiler.js';
+import { schemaCheck, type SchemaCheck } from './schema-compiler.js';
 import { schemaProblems, type SchemaProblem } from './schema-problems.js';
 
 /** Schemas that a family's schema may refer to by `https://kvad.dev/schemas/<name>.schema.json#/$defs/…`. */
@@ -11,22 +10,18 @@ const SHARED = ['config-rope'];
 
 /**
  * A family's JSON Schema: completes a config with the `default`s of the published config class and checks it.
- * Throws a plain Error where the schema itself is at fault, which is the plugin's mistake.
+ * Throws a plain Error, when it is made or first asked, where the schema itself is at fault: the plugin's mistake.
  */
 export class ConfigSchema {
   readonly #schema: JSONSchema;
-  readonly #byId = new Map<string, JSONSchema>();
-  readonly #validate: ValidateFunction;
+  readonly #byId: ReadonlyMap<string, JSONSchema>;
+  readonly #check: SchemaCheck;
 
   constructor(schema: JSONSchema) {
     this.#schema = schema;
-    const ajv = schemaCompiler({ useDefaults: true, allErrors: true, verbose: true });
-    for (const name of SHARED) {
-      const shared = withFullReferences(sharedSchema(name));
-      ajv.addSchema(shared);
-      this.#byId.set(String(shared['$id']), shared);
-    }
-    this.#validate = ajv.compile(schema);
+    const shared = SHARED.map((name) => withFullReferences(sharedSchema(name)));
+    this.#byId = new Map(shared.map((one) => [String(one['$id']), one]));
+    this.#check = schemaCheck(schema, { shared, useDefaults: true, all: true });
   }
 
   /** `<folder>/<name>`; the name may not lead out of the folder. */
@@ -52,7 +47,7 @@ export class ConfigSchema {
 
   /** Fills `default`s into `config` and returns what the schema finds wrong with it; empty: nothing. */
   complete(config: Record<string, unknown>): SchemaProblem[] {
-    return this.#validate(config) ? [] : schemaProblems(this.#validate.errors ?? []);
+    return schemaProblems(this.#check(config));
   }
 
   #withoutNulls(values: RawConfig, schema: JSONSchema | undefined): Record<string, unknown> {

@@ -1,7 +1,6 @@
 import { schema, type ModelPlan } from '@kvad/schemas';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject } from './config-source.js';
-import { schemaCompiler } from './schema-compiler.js';
+import { schemaCheck, type SchemaCheck } from './schema-compiler.js';
 
 /** Why a plan is not one; `path` is dotted: `layers.3.ops.0.options.window`. */
 export interface PlanProblem {
@@ -25,18 +24,16 @@ const notJson = (value: unknown, path: string): PlanProblem | null => {
   return null;
 };
 
-/** Compiled with the first plan; the schema ships with this package. */
-let planValidator: ValidateFunction | undefined;
+/** Read with the first plan; the schema ships with this package. */
+let checkPlan: SchemaCheck | undefined;
 
 const schemaProblem = (plan: unknown): PlanProblem | null => {
-  planValidator ??= schemaCompiler().compile(schema('model-plan'));
-  const validate = planValidator;
-  if (validate(plan)) return null;
-  const error = validate.errors?.[0];
-  const detail = error === undefined ? '' : ` ${JSON.stringify(error.params)}`;
+  checkPlan ??= schemaCheck(schema('model-plan'));
+  const [error] = checkPlan(plan);
+  if (error === undefined) return null;
   return {
-    path: (error?.instancePath ?? '').slice(1).replaceAll('/', '.'),
-    reason: `${error?.message ?? 'does not fit the schema'}${detail}`,
+    path: error.instancePath.slice(1).replaceAll('/', '.'),
+    reason: `${error.message ?? 'does not fit the schema'} ${JSON.stringify(error.params)}`,
   };
 };
 

@@ -78,9 +78,10 @@ const refuseQuantized = (raw: RawConfig, file: string): void => {
   if (conflict !== null) throw new KvadError('KVAD_E_CONFIG_CONFLICT', { ...conflict, file });
 };
 
-const completed = ({ modelType, file }: PlanModelRequest, schema: ConfigSchema, text: TextConfig): RawConfig => {
+const completed = (request: PlanModelRequest, schema: ConfigSchema, text: TextConfig): RawConfig => {
+  const { modelType, file } = request;
   const config = schema.withoutNulls(text.raw);
-  const problems = [...schema.complete(config), ...tooManyLayers(config)];
+  const problems = [...asked(request, '', () => schema.complete(config)), ...tooManyLayers(config)];
   if (problems.length === 0) return config;
   const named = problems.map((problem) => ({ ...problem, key: join(text.prefix, problem.key) }));
   throw new KvadError('KVAD_E_CONFIG_INVALID', { problems: named, file, family: modelType });

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { JSONSchema, NormPlan, PartPlan } from '@kvad/schemas';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import { injectAll, injectable } from 'tsyringe';
 import type {
   Activation,
@@ -36,6 +36,7 @@ import { isKvadError, KvadError } from '../errors/kvad-error.js';
 import type { Ops } from '../kernels/ops.js';
 import { normPart } from '../plan/plan-parts.js';
 import type { Plugin } from '../plan/plugin.js';
+import { schemaCheck, type SchemaCheck } from '../plan/schema-compiler.js';
 
 /** Options are JSON to the engine: the part's own schema has accepted them before the part sees them. */
 type AnyPart<A extends Axis = Axis> = Part<PartTypes[A], unknown>;
@@ -48,8 +49,7 @@ type AnyPart<A extends Axis = Axis> = Part<PartTypes[A], unknown>;
 @injectable()
 export class PartRegistry implements Parts {
   readonly #parts: ReadonlyMap<Axis, ReadonlyMap<string, AnyPart>>;
-  readonly #ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });
-  readonly #validators = new Map<AnyPart, ValidateFunction>();
+  readonly #checks = new Map<AnyPart, SchemaCheck>();
 
   constructor(
     @injectAll(ATTENTION_MIXER, { isOptional: true }) mixers: readonly Part<AttentionMixer, unknown>[],
@@ -127,11 +127,10 @@ export class PartRegistry implements Parts {
       const known = [...(parts?.keys() ?? [])].sort();
       throw new KvadError('KVAD_E_PART_UNKNOWN', { axis, kind, provider: null, known });
     }
-    const validate = this.#validators.get(part) ?? blame(axis, kind, () => this.#ajv.compile(part.options));
-    this.#validators.set(part, validate);
-    if (!validate(options)) {
-      throw new KvadError('KVAD_E_PLAN_OPTIONS', { axis, kind, ...complaint(validate.errors?.[0]) });
-    }
+    const check = this.#checks.get(part) ?? schemaCheck(part.options);
+    this.#checks.set(part, check);
+    const [error] = blame(axis, kind, () => check(options));
+    if (error !== undefined) throw new KvadError('KVAD_E_PLAN_OPTIONS', { axis, kind, ...complaint(error) });
     return part;
   }
 }
@@ -156,13 +155,13 @@ export const blame = <T>(axis: Axis, kind: string, act: () => T): T => {
   }
 };
 
-const complaint = (error: ErrorObject | undefined): { path: string; reason: string } => {
-  const { additionalProperty, allowedValues } = (error?.params ?? {}) as JSONSchema;
+const complaint = ({ params, instancePath, message }: ErrorObject): { path: string; reason: string } => {
+  const { additionalProperty, allowedValues } = params as JSONSchema;
   const detail =
     additionalProperty !== undefined
       ? ` (${String(additionalProperty)})`
       : Array.isArray(allowedValues)
         ? ` (${allowedValues.join(', ')})`
         : '';
-  return { path: error?.instancePath || 'the whole', reason: `${error?.message ?? 'is not valid'}${detail}` };
+  return { path: instancePath || 'the whole', reason: `${message ?? 'is not valid'}${detail}` };
 };

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { KvadError } from '../errors/kvad-error.js';
 import { isObject, type RawConfig } from '../plan/config-source.js';
@@ -16,10 +16,22 @@ export const readJsonObject = async (directory: string, name: string): Promise<R
 };
 
 /** The text of a file in a model's folder; null where there is no such file. Throws KVAD_E_TEXT_FILE. */
-export const readTextFile = async (directory: string, name: string): Promise<string | null> => {
+export const readTextFile = async (directory: string, name: string): Promise<string | null> =>
+  readBytes(directory, name)?.toString('utf8') ?? null;
+
+const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
+
+/**
+ * The bytes of a file in a model's folder, without a byte order mark; null where there is no such file. Read at once:
+ * nothing can be done in this thread before it is there. Throws KVAD_E_TEXT_FILE.
+ */
+export const readBytes = (directory: string, name: string): Buffer | null => {
   const file = join(directory, name);
   try {
-    return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
+    // Opening a pipe would wait for its writer, in a call that nothing can end.
+    if (!statSync(file).isFile()) throw new Error('it is not a file');
+    const bytes = readFileSync(file);
+    return bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? bytes.subarray(3) : bytes;
   } catch (error) {
     if (isAbsent(error)) return null;
     throw new KvadError('KVAD_E_TEXT_FILE', { file, reason: (error as Error).message }, { cause: error });
