@@ -176,6 +176,12 @@ describe('a tokenizer.json that cannot be used', () => {
 });
 
 describe('a tokenizer.json that can be used', () => {
+  it('may begin with a byte order mark', async () => {
+    const folder = folderOf({ 'tokenizer.json': `\uFEFF${JSON.stringify(bundledTokenizer())}` });
+    const plain = await loadText(folderOf({ 'tokenizer.json': bundledTokenizer() }));
+    expect(await (await loadText(folder)).encodeText('Once')).toEqual(await plain.encodeText('Once'));
+  });
+
   it('with a pattern that nobody knows is tried in another process, and then loaded', async () => {
     const tokenizer = { ...bundledTokenizer(), pre_tokenizer: split('[a-z]+|.') };
     const text = await loadText(folderOf({ 'tokenizer.json': tokenizer }));
@@ -297,7 +303,10 @@ describe('the outline of a tokenizer.json', () => {
     for (const tokenizer of [bundledTokenizer(), byteFallbackTokenizer()]) {
       for (const text of [JSON.stringify(tokenizer), JSON.stringify(tokenizer, null, 2)]) {
         const model = tokenizer['model'] as Json;
-        expect(JSON.parse(outline(Buffer.from(text)))).toEqual({ ...tokenizer, model: { ...model, vocab: {}, merges: [] } });
+        expect(JSON.parse(outline(Buffer.from(text)))).toEqual({
+          ...tokenizer,
+          model: { ...model, vocab: {}, merges: [] },
+        });
       }
     }
   });

@@ -18,8 +18,8 @@ const { Tokenizer } = Untyped as unknown as {
 };
 
 /** A tokenizer.json in the JavaScript library: for machines for which the native one has no binary. */
-export const makeJavaScript: MakeLibrary = (text, more) => {
-  const json = JSON.parse(text) as RawConfig;
+export const makeJavaScript: MakeLibrary = (source, more) => {
+  const json = JSON.parse(source.text()) as RawConfig;
   const added = withIds(json, more);
   const library = new Tokenizer({ ...EMPTY, ...json, added_tokens: added }, { clean_up_tokenization_spaces: false });
   const { decoder } = library;

@@ -15,8 +15,15 @@ export interface TokenizerLibrary {
   tokenToId(token: string): number | null;
 }
 
-/** Reads the text of a tokenizer.json and adds tokens to its own, in their order, or gives its own other flags. */
-export type MakeLibrary = (json: string, added: readonly AddedTokenFlags[]) => TokenizerLibrary;
+/** A tokenizer.json, wherever it is. */
+export interface TokenizerSource {
+  text(): string;
+  /** The path of a file that holds this text and nothing else; null: there is none. */
+  readonly file: string | null;
+}
+
+/** Reads a tokenizer.json and adds tokens to its own, in their order, or gives its own other flags. */
+export type MakeLibrary = (source: TokenizerSource, added: readonly AddedTokenFlags[]) => TokenizerLibrary;
 
 export type LibraryName = 'native' | 'javascript';
 

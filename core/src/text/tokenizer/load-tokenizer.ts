@@ -1,13 +1,21 @@
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { KvadError } from '../../errors/kvad-error.js';
 import type { RawConfig } from '../../plan/config-source.js';
-import { readTextFile } from '../json-file.js';
+import { readBytes } from '../json-file.js';
 import { readSpecialTokens, type SpecialTokens } from '../special-tokens.js';
 import type { Tokenizer } from '../types.js';
 import { assembleTokenizer } from './assemble-tokenizer.js';
 import { CheckedTokenizer } from './checked-tokenizer.js';
-import { openLibrary, type LibraryName, type MakeLibrary, type OpenedLibrary } from './library.js';
+import {
+  openLibrary,
+  type LibraryName,
+  type MakeLibrary,
+  type OpenedLibrary,
+  type TokenizerSource,
+} from './library.js';
 import { MissingTokenizer } from './missing-tokenizer.js';
 import { PlainText } from './plain-text.js';
 import { checkTokenizer, TokenizerFault, type TokenizerFacts } from './tokenizer-file.js';
@@ -34,29 +42,51 @@ export const loadTokenizer = async (
   rows: number | null,
   asked?: LibraryName,
 ): Promise<LoadedTokenizer> => {
-  const text = await readTextFile(directory, SOURCE);
-  if (text !== null) return read({ text, source: SOURCE, config }, directory, rows, asked);
+  const stamp = stampOf(join(directory, SOURCE));
+  const bytes = readBytes(directory, SOURCE);
+  if (bytes !== null) return read({ bytes, stamp, source: SOURCE, config }, directory, rows, asked);
   const assembled = await assembleTokenizer(directory, config);
-  if (assembled !== null) return read(assembled, directory, rows, asked);
+  if (assembled !== null) {
+    return read({ ...assembled, bytes: Buffer.from(assembled.text), stamp: null }, directory, rows, asked);
+  }
   const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
   const tokens = await readSpecialTokens(directory, config, []);
   return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
 };
 
 interface Given {
-  readonly text: string;
+  /** Of a tokenizer.json. */
+  readonly bytes: Buffer;
+  /** Of the file before it was read; null: no file holds these bytes. */
+  readonly stamp: Stamp | null;
   readonly source: string;
   readonly config: RawConfig | null;
 }
 
+/** What changes with a file. */
+interface Stamp {
+  readonly size: number;
+  readonly inode: number;
+  readonly modified: number;
+}
+
+const stampOf = (file: string): Stamp | null => {
+  try {
+    const { size, ino: inode, mtimeMs: modified } = statSync(file);
+    return { size, inode, modified };
+  } catch {
+    return null; // reading it says why
+  }
+};
+
 const read = async (
-  { text, source, config }: Given,
+  { bytes, stamp, source, config }: Given,
   directory: string,
   rows: number | null,
   asked: LibraryName | undefined,
 ): Promise<LoadedTokenizer> => {
   const file = join(directory, source);
-  const facts = checked(text, file);
+  const facts = checked(bytes, file);
   const library = await openLibrary(asked);
   if (facts.doubts.length > 0) {
     const death = await tryTokenizer(file, library.name);
@@ -65,24 +95,29 @@ const read = async (
     }
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
-  const make: MakeLibrary = (json, added) => load(() => library.make(json, added), file, facts.doubts);
-  const made = make(text, tokens.added);
+  const make: MakeLibrary = (from, added) => load(() => library.make(from, added), file, facts.doubts);
+  // Without its byte order mark a file is another text than the one that was checked.
+  const json = { file: stamp?.size === bytes.length ? file : null, text: () => bytes.toString('utf8') };
+  const made = make(json, tokens.added);
+  if (json.file !== null && !isDeepStrictEqual(stampOf(json.file), stamp)) {
+    throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: 'it changed while it was read' });
+  }
   const all = [...facts.added, ...tokens.added];
   const tokenizer = new CheckedTokenizer(made, {
     ...{ file, rows, bytes: facts.bytes },
     added: all.map((token) => made.tokenToId(token.content)).filter((id) => id !== null),
     special: new Set(all.filter((token) => token.special).map((token) => token.content)),
-    plain: new PlainText(text, facts.added, tokens.added, make),
+    plain: new PlainText(json, facts.added, tokens.added, make),
   });
-  const warnings = [...otherIds(tokens, tokenizer, source), ...(await insteadOfNative(library, text))];
+  const warnings = [...otherIds(tokens, tokenizer, source), ...(await insteadOfNative(library, json))];
   return { source, tokenizer, tokens, warnings };
 };
 
 /** A user knows when another library than that of the format reads a file, and what of the file it may read otherwise. */
-const insteadOfNative = async ({ insteadBecause }: OpenedLibrary, text: string): Promise<string[]> => {
+const insteadOfNative = async ({ insteadBecause }: OpenedLibrary, json: TokenizerSource): Promise<string[]> => {
   if (insteadBecause === null) return [];
   const { knownDifferences } = await import('./javascript-library.js');
-  const differences = knownDifferences(text);
+  const differences = knownDifferences(json.text());
   const known =
     differences.length === 0
       ? 'no difference is known for a tokenizer like this one'
@@ -109,9 +144,9 @@ const load = <T>(make: () => T, file: string, doubts: readonly string[]): T => {
   }
 };
 
-const checked = (text: string, file: string): TokenizerFacts => {
+const checked = (bytes: Buffer, file: string): TokenizerFacts => {
   try {
-    return checkTokenizer(text);
+    return checkTokenizer(bytes);
   } catch (error) {
     if (!(error instanceof TokenizerFault)) throw error;
     throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: error.message }, { cause: error });

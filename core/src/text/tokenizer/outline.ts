@@ -1,9 +1,9 @@
 /**
  * A tokenizer.json without what makes it long: the values of `model.vocab` and `model.merges` are emptied. Reading the
- * whole takes longer than all else that kvad does with the file before the library gets it. Text that is no JSON comes
- * back as it is, for the parser to say what is wrong.
+ * whole takes longer than all else that kvad does with the file before the library gets it. Bytes that are no JSON come
+ * back as they are, for the parser to say what is wrong.
  */
-export const outline = (text: string): string => readOutline(text).outline;
+export const outline = (file: Uint8Array): string => readOutline(file).outline;
 
 export interface Outline {
   readonly outline: string;
@@ -11,17 +11,17 @@ export interface Outline {
   readonly sharedId: number | null;
 }
 
-export const readOutline = (text: string): Outline => {
-  const cuts = longValues(text);
-  const vocabulary = cuts.find(({ name, start }) => name === 'vocab' && text[start] === '{');
-  let rest = '';
+export const readOutline = (file: Uint8Array): Outline => {
+  const cuts = longValues(file);
+  const vocabulary = cuts.find(({ name, start }) => name === 'vocab' && file[start] === OBJECT);
+  const kept: Uint8Array[] = [];
   let from = 0;
   for (const { start, end } of cuts) {
-    rest += text.slice(from, start + 1);
+    kept.push(file.subarray(from, start + 1));
     from = end - 1;
   }
-  const sharedId = vocabulary === undefined ? null : sharedIdIn(text, vocabulary);
-  return { outline: rest + text.slice(from), sharedId };
+  const sharedId = vocabulary === undefined ? null : sharedIdIn(file, vocabulary);
+  return { outline: Buffer.concat([...kept, file.subarray(from)]).toString('utf8'), sharedId };
 };
 
 /** From the opening bracket to behind the closing one. */
@@ -31,87 +31,91 @@ interface Cut {
   readonly end: number;
 }
 
+/** In UTF-8 these bytes are no part of another character. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
+const LIST = 0x5b;
+const LIST_END = 0x5d;
 const LONG = new Set(['vocab', 'merges']);
 
-const longValues = (text: string): readonly Cut[] => {
+const longValues = (file: Uint8Array): readonly Cut[] => {
   const cuts: Cut[] = [];
   let depth = 0;
   let section = '';
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '{' || character === '[') depth++;
-    else if (character === '}' || character === ']') depth--;
-    else if (character === '"') {
-      const end = stringEnd(text, at);
-      const value = valueStart(text, end);
-      const name = text.slice(at + 1, end - 1);
+  for (let at = 0; at < file.length; at++) {
+    const byte = file[at];
+    if (byte === OBJECT || byte === LIST) depth++;
+    else if (byte === OBJECT_END || byte === LIST_END) depth--;
+    else if (byte === QUOTE) {
+      const end = stringEnd(file, at);
+      const value = depth > 2 ? -1 : valueStart(file, end);
+      const name = value < 0 ? '' : Buffer.from(file.subarray(at + 1, end - 1)).toString('utf8');
       at = end - 1;
-      if (value < 0 || depth > 2) continue;
+      if (value < 0) continue;
       if (depth === 1) section = name;
-      else if (section === 'model' && LONG.has(name) && isOpening(text[value])) {
-        cuts.push({ name, start: value, end: valueEnd(text, value) });
-        at = (cuts.at(-1) as Cut).end - 1;
+      else if (section === 'model' && LONG.has(name) && (file[value] === OBJECT || file[value] === LIST)) {
+        const cut = { name, start: value, end: valueEnd(file, value) };
+        cuts.push(cut);
+        at = cut.end - 1;
       }
     }
   }
   return cuts;
 };
 
-const isOpening = (character: string | undefined): boolean => character === '{' || character === '[';
-
-/** Behind the closing quote of the string that begins at `at`; the text's end if there is none. */
-const stringEnd = (text: string, at: number): number => {
-  let end = text.indexOf('"', at + 1);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end + 1;
-};
-
-const isEscaped = (text: string, at: number): boolean => {
-  let slashes = 0;
-  while (text[at - 1 - slashes] === '\\') slashes++;
-  return slashes % 2 === 1;
+/** Behind the closing quote of the string that begins at `at`; the file's end if there is none. */
+const stringEnd = (file: Uint8Array, at: number): number => {
+  for (let next = at + 1; next < file.length; next++) {
+    const byte = file[next];
+    if (byte === QUOTE) return next + 1;
+    if (byte === BACKSLASH) next++;
+  }
+  return file.length;
 };
 
 /** Where the value of a key begins that ends at `at`; -1 if no colon follows, so that it is no key. */
-const valueStart = (text: string, at: number): number => {
-  const colon = skipSpace(text, at);
-  return text[colon] === ':' ? skipSpace(text, colon + 1) : -1;
+const valueStart = (file: Uint8Array, at: number): number => {
+  const colon = skipSpace(file, at);
+  return file[colon] === COLON ? skipSpace(file, colon + 1) : -1;
 };
 
-const skipSpace = (text: string, at: number): number => {
+const skipSpace = (file: Uint8Array, at: number): number => {
   let next = at;
-  while (text[next] === ' ' || text[next] === '\n' || text[next] === '\r' || text[next] === '\t') next++;
+  while (file[next] === 0x20 || file[next] === 0x0a || file[next] === 0x0d || file[next] === 0x09) next++;
   return next;
 };
 
-/** Behind the bracket that closes the one at `at`; the text's end if there is none. */
-const valueEnd = (text: string, at: number): number => {
+/** Behind the bracket that closes the one at `at`; the file's end if there is none. */
+const valueEnd = (file: Uint8Array, at: number): number => {
   let depth = 0;
-  for (let next = at; next < text.length; next++) {
-    const character = text[next];
-    if (character === '"') next = stringEnd(text, next) - 1;
-    else if (character === '{' || character === '[') depth++;
-    else if (character === '}' || character === ']') {
+  for (let next = at; next < file.length; next++) {
+    const byte = file[next];
+    if (byte === QUOTE) next = stringEnd(file, next) - 1;
+    else if (byte === OBJECT || byte === LIST) depth++;
+    else if (byte === OBJECT_END || byte === LIST_END) {
       depth--;
       if (depth === 0) return next + 1;
     }
   }
-  return text.length;
+  return file.length;
 };
 
 /** Ids of a vocabulary are its values: the digits between its strings. */
-const sharedIdIn = (text: string, { start, end }: Cut): number | null => {
+const sharedIdIn = (file: Uint8Array, { start, end }: Cut): number | null => {
   let seen = new Uint8Array(2 ** 18);
   for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at) - 1;
-    if (code < ZERO || code > NINE) continue;
-    const before = text[at - 1] ?? '';
+    const byte = file[at]!;
+    if (byte === QUOTE) at = stringEnd(file, at) - 1;
+    if (byte < ZERO || byte > NINE) continue;
+    const before = file[at - 1]!;
     let id = 0;
-    let next = code;
-    for (; next >= ZERO && next <= NINE; next = text.charCodeAt(++at)) id = id * 10 + next - ZERO;
+    let next: number | undefined = byte;
+    for (; next !== undefined && next >= ZERO && next <= NINE; next = file[++at]) id = id * 10 + next - ZERO;
     // The library says what is wrong with an id that is negative, a fraction or huge.
-    if (NOT_WHOLE.has(before) || NOT_WHOLE.has(text[at] ?? '') || id >= MOST_WATCHED) continue;
+    if (NOT_WHOLE.has(before) || NOT_WHOLE.has(next ?? ZERO) || id >= MOST_WATCHED) continue;
     if (id >= seen.length) seen = grown(seen, id);
     if (seen[id] === 1) return id;
     seen[id] = 1;
@@ -119,10 +123,9 @@ const sharedIdIn = (text: string, { start, end }: Cut): number | null => {
   return null;
 };
 
-const QUOTE = 0x22;
 const ZERO = 0x30;
 const NINE = 0x39;
-const NOT_WHOLE = new Set(['-', '.', 'e', 'E', '+']);
+const NOT_WHOLE: ReadonlySet<number> = new Set(Buffer.from('-.eE+'));
 const MOST_WATCHED = 2 ** 24;
 
 const grown = (bytes: Uint8Array<ArrayBuffer>, index: number): Uint8Array<ArrayBuffer> => {

@@ -1,6 +1,6 @@
 import type { RawConfig } from '../../plan/config-source.js';
 import type { AddedTokenFlags } from '../special-tokens.js';
-import type { MakeLibrary, TokenizerLibrary } from './library.js';
+import type { MakeLibrary, TokenizerLibrary, TokenizerSource } from './library.js';
 import { vocabularyOf } from './vocabulary.js';
 
 /**
@@ -9,14 +9,19 @@ import { vocabularyOf } from './vocabulary.js';
  * that it does not hold gives its place, so that others keep their ids, to a name that no text has.
  */
 export class PlainText {
-  readonly #file: string;
+  readonly #file: TokenizerSource;
   readonly #known: readonly AddedTokenFlags[];
   readonly #more: readonly AddedTokenFlags[];
   readonly #make: MakeLibrary;
   #library: TokenizerLibrary | null = null;
 
-  /** `file`: the text of tokenizer.json, whose added tokens are `known`; `more` are added to it, in this order. */
-  constructor(file: string, known: readonly AddedTokenFlags[], more: readonly AddedTokenFlags[], make: MakeLibrary) {
+  /** `file`: the tokenizer.json, whose added tokens are `known`; `more` are added to it, in this order. */
+  constructor(
+    file: TokenizerSource,
+    known: readonly AddedTokenFlags[],
+    more: readonly AddedTokenFlags[],
+    make: MakeLibrary,
+  ) {
     this.#file = file;
     this.#known = known;
     this.#more = more;
@@ -40,7 +45,7 @@ export class PlainText {
   }
 
   #changed(): TokenizerLibrary {
-    const json = JSON.parse(this.#file) as RawConfig;
+    const json = JSON.parse(this.#file.text()) as RawConfig;
     const vocabulary = vocabularyOf(json['model']);
     const special = new Set(this.#special().map(({ content }) => content));
     const taken = new Set<string>();
@@ -52,6 +57,7 @@ export class PlainText {
         return [{ ...token, content: `\u{10FFFD}${taken.size}\u{10FFFD}` }];
       });
     const added = replaced((json['added_tokens'] ?? []) as { content: string }[]);
-    return this.#make(JSON.stringify({ ...json, added_tokens: added }), replaced(this.#more));
+    const text = JSON.stringify({ ...json, added_tokens: added });
+    return this.#make({ file: null, text: () => text }, replaced(this.#more));
   }
 }

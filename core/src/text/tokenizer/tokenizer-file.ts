@@ -21,12 +21,12 @@ export interface TokenizerFacts {
 }
 
 /**
- * Checks the text of a tokenizer.json for what the tokenizers library does not check, and which would end the process in
+ * Checks the bytes of a tokenizer.json for what the tokenizers library does not check, and which would end the process in
  * the middle of a text, or give other ids each time. What the library checks itself is left to it.
  * Throws TokenizerFault.
  */
-export const checkTokenizer = (text: string): TokenizerFacts => {
-  const { outline, sharedId } = readOutline(text);
+export const checkTokenizer = (bytes: Uint8Array): TokenizerFacts => {
+  const { outline, sharedId } = readOutline(bytes);
   const file = parsed(outline);
   const model = file['model'];
   if (!isObject(model)) throw new TokenizerFault('"model" is missing');

@@ -26,8 +26,8 @@ const UNITS = [
 ];
 const LENGTHS = [40, 2000];
 
-const text = readFileSync(process.argv[2] ?? '', 'utf8');
-const { patterns } = checkTokenizer(text);
+const bytes = readFileSync(process.argv[2] ?? '');
+const { patterns } = checkTokenizer(bytes);
 
 /** An error is an answer as well, which the main process will get too; only the end of the process is none. */
 const unlessRefused = async (action: () => unknown): Promise<void> => {
@@ -40,7 +40,7 @@ const unlessRefused = async (action: () => unknown): Promise<void> => {
 
 await unlessRefused(async () => {
   const { make } = await openLibrary(process.argv[3] === 'javascript' ? 'javascript' : 'native');
-  const tokenizer = make(text, []);
+  const tokenizer = make({ file: null, text: () => bytes.toString('utf8').replace(/^\uFEFF/, '') }, []);
   for (const unit of new Set([...UNITS, ...patterns.join('')])) {
     for (const length of LENGTHS) {
       for (const end of ['', '\u0001', 'b']) {
