@@ -11,7 +11,7 @@ export const readScoringInput = async (
   file: string | undefined,
   { tokens, parseSpecial }: { readonly tokens?: string | undefined; readonly parseSpecial: boolean },
 ): Promise<ScoringInput> => {
-  if (tokens !== undefined) return { ids: Int32Array.from(await readTokenFile(io, tokens)) };
+  if (tokens !== undefined) return { ids: Float64Array.from(await readTokenFile(io, tokens)) };
   if (file === undefined || file === '-')
     return { text: await interruptible(io.interrupt, readStdin(io)), parseSpecial };
   return { file: path.resolve(io.cwd, file), parseSpecial };

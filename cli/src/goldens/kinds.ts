@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { GoldensReport } from './report.js';
 import { isScoringFolder, scoringGoldens } from './scoring.js';
 import { isTokenizersFolder, tokenizerGoldens, type TokenizerGoldensOptions } from './tokenizers.js';
@@ -16,7 +17,9 @@ const KINDS: readonly Kind[] = [
   { kind: 'tokenizers', recognises: isTokenizersFolder, run: tokenizerGoldens },
 ];
 
-export const runGoldens = (dir: string, options: GoldensOptions = {}): Promise<GoldensReport> => {
+/** Rejects with a sentence where the folder cannot be compared. */
+export const runGoldens = async (dir: string, options: GoldensOptions = {}): Promise<GoldensReport> => {
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) throw new Error(`${dir} is no folder`);
   const kind = KINDS.find(({ recognises }) => recognises(dir));
   if (kind) return kind.run(dir, options);
   throw new Error(`${dir} is no folder of goldens: it is like none of ${KINDS.map((known) => known.kind).join(', ')}`);

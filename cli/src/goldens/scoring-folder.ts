@@ -14,6 +14,23 @@ export interface ExpectedFile {
   readonly tokenizer?: string;
 }
 
+/** Throws an error that is a sentence. */
+export const readExpected = (file: string): ExpectedFile => {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (isExpected(content)) return content;
+  throw new Error(`${file} holds no expected values of scoring: it names no weights and no text`);
+};
+
+const isExpected = (content: unknown): content is ExpectedFile =>
+  typeof content === 'object' &&
+  content !== null &&
+  ['kind', 'weights', 'text'].every((key) => typeof (content as Record<string, unknown>)[key] === 'string');
+
 /** A folder in the format of scoring goldens, the models that it names, and a place for what a run writes. */
 export class ScoringFolder {
   readonly dir: string;
@@ -33,19 +50,15 @@ export class ScoringFolder {
   }
 
   read(name: string): ExpectedFile {
-    return JSON.parse(readFileSync(this.at(name), 'utf8')) as ExpectedFile;
+    return readExpected(this.at(name));
   }
 
   at(name: string): string {
     return path.resolve(this.dir, name);
   }
 
-  text(name: string): string {
-    return readFileSync(this.at(name), 'utf8');
-  }
-
   /** f32 weights and cache: what expected values are made of. */
-  async load(weights: string, tokenizer?: string): Promise<LoadedModel> {
+  async load(weights: string, tokenizer: string | undefined): Promise<LoadedModel> {
     let folder = this.at(weights);
     if (tokenizer !== undefined) {
       const joined = path.join(this.scratch, `${path.basename(folder)}-${path.basename(tokenizer)}`);

@@ -49,7 +49,7 @@ export const compareRuns = async (
       const { method, ctx, stride } = run;
       const chunks = run.windows.length > most ? { chunks: most } : {};
       const result = await model.perplexity({
-        ...{ input: { text: folder.text(file.text) }, method, ctx, ...chunks },
+        ...{ input: { file: folder.at(file.text) }, method, ctx, ...chunks },
         ...(stride === undefined ? {} : { stride }),
       });
       compareRun(`${name} ${method} ${ctx}`, run, result, tally);

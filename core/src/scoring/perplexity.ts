@@ -54,6 +54,8 @@ export const perplexity = async (
   const { facts, model, text, scheduler, batchSize } = scored;
   const settings = windowSettings(request, model.contextLength);
   const output = request.kldBaseOut ? baseOutput(request.kldBaseOut, settings.method) : null;
+  // Before they become 32-bit integers, which would wrap what is no id.
+  if ('ids' in request.input) requireTokens(model, request.input.ids);
   const { ids, bos } = await scoringIds(request.input, { directory: facts.directory, text, signal });
   requireTokens(model, ids);
   const windows = planWindows(ids.length, settings);
