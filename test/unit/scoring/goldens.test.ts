@@ -1,9 +1,12 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, describe, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { runGoldens } from '../../../cli/dist/goldens/kinds.js';
 import { scoringGoldens } from '../../../cli/dist/goldens/scoring.js';
 import { scoringFolder } from './scoring-goldens.js';
+
+/** Seconds of arithmetic: many more where other processes take the machine. */
+vi.setConfig({ testTimeout: 180_000 });
 
 const folder = scoringFolder();
 
