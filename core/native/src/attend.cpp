@@ -1,5 +1,6 @@
 // Causal softmax attention over cached keys and values, one piece per sequence, key head and block of query rows. Each
-// cached key is read once for all query heads of its group; the softmax is kept running over tiles of 64 keys.
+// cached key is read once for all query heads of its group; the softmax is kept running over tiles of 64 keys. Scores and
+// sums of values are the dense products of linear.cpp: the keys are a panel, and so are the values as they lie.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,9 @@
 namespace kvad {
 namespace {
 
-constexpr int64_t kQueryRows = 16;
+constexpr int64_t kQueries = 64;   // of a block: rows times the query heads of one key head
+constexpr int64_t kLeastRows = 4;
+constexpr int64_t kFewQueries = 3;  // fewer do not pay for turning the keys
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 struct Segment {
@@ -33,21 +36,10 @@ struct Shape {
   }
 };
 
-// Rows [from, from + count) of one head of a state as f32 [count, dim]; `direct` where they can be used in place.
-void load_rows(const Kernels& k, const State& state, int64_t from, int64_t count, int64_t column, int64_t dim, float* to) {
-  for (int64_t j = 0; j < count; j++) {
-    const int64_t at = (from + j) * state.width + column;
-    if (state.half) k.widen(Kind::F16, state.memory.as<uint16_t>() + at, to + j * dim, dim);
-    else std::memcpy(to + j * dim, state.memory.as<float>() + at, size_t(dim) * 4);
-  }
-}
-
-void transpose(const float* rows, int64_t count, int64_t dim, float* columns) {
-  for (int64_t d = 0; d < dim; d++) {
-    float* to = columns + d * kKeyTile;
-    for (int64_t j = 0; j < count; j++) to[j] = rows[j * dim + d];
-    for (int64_t j = count; j < kKeyTile; j++) to[j] = 0;
-  }
+Kind kind_of(const State& state) { return state.half ? Kind::F16 : Kind::F32; }
+// Where head columns of a row begin.
+const uint8_t* at(const State& state, int64_t row, int64_t column) {
+  return state.memory.as<uint8_t>() + size_t(row * state.width + column) * (state.half ? 2 : 4);
 }
 
 // Bias, cap and mask of the scores of keys [tile, tile + count) for a query at `position`.
@@ -59,6 +51,83 @@ void shape_scores(const Shape& s, int64_t head, int64_t position, int64_t tile, 
   const int64_t first = s.first_key(position);
   for (int64_t j = 0; j < count && tile + j < first; j++) scores[j] = kNone;
   for (int64_t j = std::max<int64_t>(0, position + 1 - tile); j < count; j++) scores[j] = kNone;
+}
+
+// `rows` query rows from `row0` of a segment, with the heads of one key head, over all their keys.
+void attend_block(const Kernels& k, const Shape& s, const Segment& g, int64_t kv, int64_t row0, int64_t rows, const View& q, const View& out, Buffer& scratch) {
+  const int64_t group = s.group(), kd = s.key_dim, vd = s.value_dim, queries = rows * group;
+  const int64_t wide = (vd + kGroup - 1) / kGroup * kGroup;  // of a row of values, with zeros behind
+  scratch.reserve(size_t(queries * (kd + wide + kKeyTile + 2) + kKeyTile * (kd + wide)) * 4 + 64);
+  float* scaled = scratch.as<float>();
+  float* acc = scaled + queries * kd;
+  float* scores = acc + queries * wide;
+  float* panels = scores + queries * kKeyTile;
+  float* widened = panels + kKeyTile * kd;
+  float* top = widened + kKeyTile * wide;
+  float* sum = top + queries;
+  for (int64_t i = 0; i < queries; i++) {
+    const float* from = q.row(g.start + row0 + i / group) + (kv * group + i % group) * kd;
+    for (int64_t d = 0; d < kd; d++) scaled[i * kd + d] = from[d] * s.scale;
+    top[i] = s.sinks ? s.sinks[kv * group + i % group] : kNone;
+    sum[i] = s.sinks ? 1.0f : 0.0f;
+  }
+  std::memset(acc, 0, size_t(queries * wide) * 4);
+
+  const State &keys = *g.keys, &values = *g.values;
+  const bool in_place = !values.half && wide == vd;
+  if (!in_place) std::memset(widened, 0, size_t(kKeyTile * wide) * 4);
+  const int64_t position = g.position + row0, last = position + rows;  // keys [first_key, last)
+  for (int64_t tile = s.first_key(position); tile < last; tile += kKeyTile) {
+    const int64_t n = std::min(kKeyTile, last - tile);
+    // rows that see a key of this tile
+    int64_t from = std::max<int64_t>(0, tile - position), to = rows;
+    while (to > from && s.first_key(position + to - 1) >= tile + n) to--;
+    const int64_t first = from * group, many = (to - from) * group;
+    if (many == 0) continue;
+
+    if (queries < kFewQueries)
+      for (int64_t i = first; i < first + many; i++)
+        for (int64_t j = 0; j < n; j++) {
+          const uint8_t* key = at(keys, tile + j, kv * kd);
+          scores[i * kKeyTile + j] = keys.half ? k.dot_f16(reinterpret_cast<const uint16_t*>(key), scaled + i * kd, kd)
+                                               : k.dot_f32(reinterpret_cast<const float*>(key), scaled + i * kd, kd);
+        }
+    else
+      for (int64_t j = 0; j < n; j += kGroup) {
+        k.pack(kind_of(keys), at(keys, tile + j, kv * kd), keys.width, std::min<int64_t>(kGroup, n - j), kd, panels);
+        k.gemm_f32(panels, kGroup, kd, scaled + first * kd, kd, many, scores + first * kKeyTile + j, kKeyTile, true);
+      }
+    const float* rows_of_values = widened;
+    int64_t stride = wide;
+    if (in_place) {
+      rows_of_values = reinterpret_cast<const float*>(at(values, tile, kv * vd));
+      stride = values.width;
+    } else {
+      for (int64_t j = 0; j < n; j++) k.widen(kind_of(values), at(values, tile + j, kv * vd), widened + j * wide, vd);
+    }
+
+    for (int64_t i = first; i < first + many; i++) {
+      float* p = scores + i * kKeyTile;
+      shape_scores(s, kv * group + i % group, position + i / group, tile, n, p);
+      float best = top[i];
+      for (int64_t j = 0; j < n; j++) best = std::max(best, p[j]);
+      // nothing seen yet: all keys count zero
+      const float keep = top[i] == kNone ? 0.0f : std::exp(top[i] - best);
+      sum[i] = sum[i] * keep + k.exponents(p, n, best == kNone ? 0.0f : best, p);
+      top[i] = best;
+      float* a = acc + i * wide;
+      if (queries < kFewQueries && in_place == false) k.mix(p, widened, wide, n, keep, a);
+      else if (keep != 1)
+        for (int64_t d = 0; d < wide; d++) a[d] *= keep;
+    }
+    if (queries >= kFewQueries || in_place)
+      for (int64_t d = 0; d < wide; d += kGroup)
+        k.gemm_f32(rows_of_values + d, stride, n, scores + first * kKeyTile, kKeyTile, many, acc + first * wide + d, wide, false);
+  }
+  for (int64_t i = 0; i < queries; i++) {
+    float* to = out.row(g.start + row0 + i / group) + (kv * group + i % group) * vd;
+    for (int64_t d = 0; d < vd; d++) to[d] = acc[i * wide + d] / sum[i];
+  }
 }
 
 }  // namespace
@@ -80,6 +149,7 @@ void Engine::attend(Reader& in) {
   const int64_t count = in.integer();
   std::vector<Segment> segments;
   std::vector<int64_t> starts{0};
+  const int64_t query_rows = std::max<int64_t>(kLeastRows, kQueries / s.group());
   for (int64_t i = 0; i < count; i++) {
     Segment g{};
     g.start = in.integer();
@@ -88,75 +158,17 @@ void Engine::attend(Reader& in) {
     g.keys = &states_[size_t(in.integer())];
     g.values = &states_[size_t(in.integer())];
     segments.push_back(g);
-    starts.push_back(starts.back() + (g.length + kQueryRows - 1) / kQueryRows * s.kv_heads);
+    starts.push_back(starts.back() + (g.length + query_rows - 1) / query_rows * s.kv_heads);
   }
   wrote(out);
-  const Kernels& k = *kernels_;
-  const int64_t group = s.group(), kd = s.key_dim, vd = s.value_dim;
-
   pool_.run(starts.back(), [&](int64_t piece, int thread) {
     size_t index = 0;
     while (piece >= starts[index + 1]) index++;
     const Segment& g = segments[index];
-    const int64_t blocks = (g.length + kQueryRows - 1) / kQueryRows;
-    const int64_t kv = (piece - starts[index]) / blocks, block = (piece - starts[index]) % blocks;
-    const int64_t row0 = block * kQueryRows, rows = std::min(kQueryRows, g.length - row0), queries = rows * group;
-
-    Buffer& scratch = scratch_[size_t(thread)];
-    scratch.reserve(size_t(kKeyTile * (2 * kd + vd) + queries * (vd + 2) + 2 * kKeyTile) * 4 + 64);
-    float* loaded = scratch.as<float>();
-    float* columns = loaded + kKeyTile * kd;
-    float* values = columns + kKeyTile * kd;
-    float* acc = values + kKeyTile * vd;
-    float* top = acc + queries * vd;
-    float* sum = top + queries;
-    float* scores = sum + queries;
-    float* p = scores + kKeyTile;
-    for (int64_t i = 0; i < queries; i++) {
-      const float sink = s.sinks ? s.sinks[kv * group + i % group] : kNone;
-      top[i] = sink;
-      sum[i] = s.sinks ? 1.0f : 0.0f;
-    }
-    std::memset(acc, 0, size_t(queries * vd) * 4);
-
-    const int64_t first = s.first_key(g.position + row0), last = g.position + row0 + rows;  // keys [first, last)
-    const bool direct = queries < 3 && g.keys->half == false;
-    for (int64_t tile = first; tile < last; tile += kKeyTile) {
-      const int64_t n = std::min(kKeyTile, last - tile);
-      if (!direct) {
-        load_rows(k, *g.keys, tile, n, kv * kd, kd, loaded);
-        if (queries >= 3) transpose(loaded, n, kd, columns);
-      }
-      load_rows(k, *g.values, tile, n, kv * vd, vd, values);
-      for (int64_t r = 0; r < rows; r++) {
-        const int64_t position = g.position + row0 + r;
-        if (tile > position || tile + n <= s.first_key(position)) continue;
-        for (int64_t h = 0; h < group; h++) {
-          const int64_t head = kv * group + h, i = r * group + h;
-          const float* query = q.row(g.start + row0 + r) + head * kd;
-          if (queries >= 3) k.score(query, columns, kd, n, s.scale, scores);
-          else
-            for (int64_t j = 0; j < n; j++) {
-              const float* key = direct ? g.keys->memory.as<float>() + (tile + j) * g.keys->width + kv * kd : loaded + j * kd;
-              scores[j] = k.dot_f32(key, query, kd) * s.scale;
-            }
-          shape_scores(s, head, position, tile, n, scores);
-          float best = top[i];
-          for (int64_t j = 0; j < n; j++) best = std::max(best, scores[j]);
-          if (best == kNone) continue;
-          const float keep = top[i] == kNone ? 0.0f : std::exp(top[i] - best);
-          sum[i] = sum[i] * keep + k.exponents(scores, n, best, p);
-          k.mix(p, values, vd, n, keep, acc + i * vd);
-          top[i] = best;
-        }
-      }
-    }
-    for (int64_t r = 0; r < rows; r++)
-      for (int64_t h = 0; h < group; h++) {
-        const int64_t i = r * group + h;
-        float* to = out.row(g.start + row0 + r) + (kv * group + h) * vd;
-        for (int64_t d = 0; d < vd; d++) to[d] = acc[i * vd + d] / sum[i];
-      }
+    // the blocks with the most keys first: whoever comes last has little to do
+    const int64_t blocks = (g.length + query_rows - 1) / query_rows;
+    const int64_t turn = piece - starts[index], row0 = (blocks - 1 - turn / s.kv_heads) * query_rows;
+    attend_block(*kernels_, s, g, turn % s.kv_heads, row0, std::min(query_rows, g.length - row0), q, out, scratch_[size_t(thread)]);
   });
 }
 

@@ -15,7 +15,8 @@ using namespace kvad;
 // exp for |x| < 87, relative error < 2e-7: 2^n * polynomial of the remainder (Cephes' coefficients for expf).
 inline float exp_fast(float x) {
   x = x > 88.0f ? 88.0f : (x < -87.0f ? -87.0f : x);
-  const float n = std::nearbyintf(x * 1.44269504088896341f);
+  // 1.5 * 2^23 leaves the nearest integer in the last bits: rounding that every compiler turns into vectors
+  const float n = (x * 1.44269504088896341f + 12582912.0f) - 12582912.0f;
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
@@ -33,14 +34,17 @@ inline float exp_fast(float x) {
 inline float sigmoid_fast(float x) { return 1.0f / (1.0f + exp_fast(-x)); }
 
 float body_exponents(const float* s, int64_t count, float top, float* p) {
-  float sum = 0;
+  // below -87 the true value is less than 1e-38: zero keeps masked keys out
   for (int64_t j = 0; j < count; j++) {
-    // below -87 the true value is less than 1e-38: zero keeps masked keys out
-    const float d = s[j] - top;
-    const float e = d < -87.0f ? 0.0f : exp_fast(d);
-    p[j] = e;
-    sum += e;
+    const float d = s[j] - top, e = exp_fast(d);
+    p[j] = d < -87.0f ? 0.0f : e;
   }
+  float lanes[16] = {0}, sum = 0;
+  int64_t j = 0;
+  for (; j + 16 <= count; j += 16)
+    for (int l = 0; l < 16; l++) lanes[l] += p[j + l];
+  for (; j < count; j++) sum += p[j];
+  for (const float lane : lanes) sum += lane;
   return sum;
 }
 
@@ -119,17 +123,6 @@ void body_axpy(const float* x, float* out, float keep, float scale, int64_t n) {
     for (int64_t i = 0; i < n; i++) out[i] = keep * out[i] + scale * x[i];
 }
 
-void body_score(const float* q, const float* keys_t, int64_t dim, int64_t count, float scale, float* scores) {
-  float acc[kKeyTile];
-  for (int64_t j = 0; j < kKeyTile; j++) acc[j] = 0;
-  for (int64_t d = 0; d < dim; d++) {
-    const float a = q[d];
-    const float* k = keys_t + d * kKeyTile;
-    for (int64_t j = 0; j < kKeyTile; j++) acc[j] += a * k[j];
-  }
-  for (int64_t j = 0; j < count; j++) scores[j] = acc[j] * scale;
-}
-
 void body_mix(const float* p, const float* values, int64_t dim, int64_t count, float keep, float* acc) {
   int64_t d = 0;
   for (; d + 32 <= dim; d += 32) {
@@ -150,7 +143,7 @@ void body_mix(const float* p, const float* values, int64_t dim, int64_t count, f
 }
 
 // codes = round(x / s), s = max|x| / 127: the rule that the reference ops follow too.
-void body_quantize(const float* x, int64_t cols, int8_t* q, int16_t* q16, float* scale, int32_t* sum) {
+void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* sum) {
   const int64_t blocks = blocks_of(cols);
   for (int64_t b = 0; b < blocks; b++) {
     const int64_t n = std::min<int64_t>(kBlock, cols - b * kBlock);
@@ -167,8 +160,6 @@ void body_quantize(const float* x, int64_t cols, int8_t* q, int16_t* q16, float*
     for (int i = 0; i < kBlock; i++) codes[i] = int32_t(std::nearbyintf(v[i] * inverse));
     for (int i = 0; i < kBlock; i++) total += codes[i];
     for (int i = 0; i < kBlock; i++) q[b * kBlock + i] = int8_t(codes[i]);
-    if (q16)
-      for (int i = 0; i < kBlock; i++) q16[b * kBlock + i] = int16_t(codes[i]);
     scale[b] = top / 127.0f;
     sum[b] = total;
   }
@@ -224,12 +215,12 @@ template <class Widen> void pack_with(Widen widen, Kind kind, const void* w, int
   pack_with(body_widen, kind, w, ldw, rows, count, panel);
 }
 
-template <int M> void gemm_f32_tile(const float* panel, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
+template <int M> void gemm_f32_tile(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   float acc[M][kGroup];
   for (int m = 0; m < M; m++)
     for (int r = 0; r < kGroup; r++) acc[m][r] = first ? 0.0f : out[m * ldo + r];
   for (int64_t c = 0; c < k; c++) {
-    const float* w = panel + c * kGroup;
+    const float* w = panel + c * ldp;
     for (int m = 0; m < M; m++) {
       const float a = x[m * ldx + c];
       for (int r = 0; r < kGroup; r++) acc[m][r] += a * w[r];
@@ -238,10 +229,10 @@ template <int M> void gemm_f32_tile(const float* panel, int64_t k, const float* 
   for (int m = 0; m < M; m++)
     for (int r = 0; r < kGroup; r++) out[m * ldo + r] = acc[m][r];
 }
-[[maybe_unused]] void body_gemm_f32(const float* panel, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
+[[maybe_unused]] void body_gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
   int64_t i = 0;
-  for (; i + 4 <= rows; i += 4) gemm_f32_tile<4>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
-  for (; i < rows; i++) gemm_f32_tile<1>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
+  for (; i + 4 <= rows; i += 4) gemm_f32_tile<4>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
+  for (; i < rows; i++) gemm_f32_tile<1>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
 }
 
 // code of row r, column c of a block
@@ -267,7 +258,7 @@ template <bool Q8> [[maybe_unused]] void gemv_plain(const uint8_t* group, const 
   }
   std::memcpy(out, acc, sizeof acc);
 }
-template <bool Q8> [[maybe_unused]] void gemm_plain(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void*) {
+template <bool Q8> [[maybe_unused]] void gemm_plain(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
   for (int64_t i = 0; i < count; i++) gemv_plain<Q8>(group, x, first + i, out + i * ldo);
 }
 
@@ -286,7 +277,6 @@ template <bool Q8> [[maybe_unused]] void gemm_plain(const uint8_t* group, const 
   k.gemm_f32 = body_gemm_f32;
   k.widen = body_widen;
   k.to_f16 = body_to_f16;
-  k.score = body_score;
   k.mix = body_mix;
   k.exponents = body_exponents;
   k.activate = body_activate;

@@ -97,7 +97,7 @@ void Engine::wrote(const View& view) {
 }
 
 QuantRows Engine::quant_rows() const {
-  return {q_.as<int8_t>(), q16_.as<int16_t>(), scale_.as<float>(), sum_.as<int32_t>(), blocks_of(quantised_.cols)};
+  return {q_.as<int8_t>(), scale_.as<float>(), sum_.as<int32_t>(), blocks_of(quantised_.cols)};
 }
 
 }  // namespace kvad

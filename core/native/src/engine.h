@@ -140,9 +140,8 @@ class Engine {
   std::vector<Buffer> scratch_;  // one a thread
 
   // The rows quantised last, and where they were read from: q, k and v share one quantisation.
-  Buffer q_, q16_, scale_, sum_;
+  Buffer q_, scale_, sum_;
   View quantised_{nullptr, 0, 0, 0};
-  bool has_q16_ = false;
   QuantRows quant_rows() const;
   Buffer gathered_, scattered_;  // rows in the order of the matrices that they need
 };

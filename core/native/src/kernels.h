@@ -7,10 +7,9 @@
 namespace kvad {
 
 // Activations of a quantised product: int8 codes in blocks of 32 with one f32 scale each; `sum` is the sum of a
-// block's codes. q16 holds the same codes as int16, for kernels that multiply in 16 bits. Rows are `blocks` blocks.
+// block's codes. Rows are `blocks` blocks.
 struct QuantRows {
   const int8_t* q;
-  const int16_t* q16;
   const float* scale;
   const int32_t* sum;
   int64_t blocks;
@@ -19,16 +18,16 @@ struct QuantRows {
 struct Kernels {
   const char* name;
 
-  // x[cols] -> codes, scales and sums of ceil(cols / 32) blocks; q16 may be null.
-  void (*quantize)(const float* x, int64_t cols, int8_t* q, int16_t* q16, float* scale, int32_t* sum);
+  // x[cols] -> codes, scales and sums of ceil(cols / 32) blocks.
+  void (*quantize)(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* sum);
 
   // One group of 16 weight rows times one row of activations: out[16].
   void (*gemv_q8)(const uint8_t* group, const QuantRows& x, int64_t row, float* out);
   void (*gemv_q4)(const uint8_t* group, const QuantRows& x, int64_t row, float* out);
 
-  // One group times `count` rows from `first` on: out[i * ldo + 0..15]. `scratch`: kPanelBytes, 64-byte aligned.
-  void (*gemm_q8)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void* scratch);
-  void (*gemm_q4)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void* scratch);
+  // One group times `count` rows from `first` on: out[i * ldo + 0..15].
+  void (*gemm_q8)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo);
+  void (*gemm_q4)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo);
 
   // Dense rows: dot of w[cols] (stored kind) and x[cols].
   float (*dot_f32)(const float* w, const float* x, int64_t cols);
@@ -37,15 +36,13 @@ struct Kernels {
 
   // panel[k * 16 + r] = w[r * ldw + k] as f32 for `rows` <= 16 rows (others 0), `count` columns.
   void (*pack)(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, float* panel);
-  // out[i * ldo + 0..15] (+)= x[i * ldx + 0..k) . panel; `first`: overwrite, else add.
-  void (*gemm_f32)(const float* panel, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first);
+  // out[i * ldo + 0..15] (+)= sum over c < k of x[i * ldx + c] * panel[c * ldp + 0..15]; `first`: overwrite, else add.
+  void (*gemm_f32)(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first);
 
   // to f32
   void (*widen)(Kind kind, const void* from, float* to, int64_t n);
   void (*to_f16)(const float* from, uint16_t* to, int64_t n);
 
-  // scores[j] = scale * q . keys_t[., j] for j < count; keys_t is [dim][kKeyTile].
-  void (*score)(const float* q, const float* keys_t, int64_t dim, int64_t count, float scale, float* scores);
   // acc[dim] = acc * keep + sum_j p[j] * values[j * dim ..]
   void (*mix)(const float* p, const float* values, int64_t dim, int64_t count, float keep, float* acc);
   // p[j] = exp(s[j] - top), returns their sum
@@ -60,9 +57,6 @@ struct Kernels {
 };
 
 constexpr int64_t kKeyTile = 64;
-// int16 panel of 16 rows and 1024 columns, and its scales as f32
-constexpr int64_t kPanelColumns = 1024;
-constexpr int64_t kPanelBytes = 16 * kPanelColumns * 2 + 16 * (kPanelColumns / kBlock) * 4 + 64;
 
 // The best table that this machine runs, or the one named (null if it cannot run here).
 const Kernels* kernels_for(const char* name);

@@ -1,5 +1,5 @@
-// AVX2 + FMA + F16C. Decode: maddubs on 32-byte chunks (8 rows x 4 columns). Prefill: a group is widened once to an
-// int16 panel that stays in the first cache, and pmaddwd multiplies it with six rows of activations at a time.
+// AVX2 + FMA + F16C. Quantised products: maddubs on 32-byte chunks (8 weight rows x 4 columns), for one row of activations
+// (decode) or four at a time (prefill), which then share each load and unpacking of the weights.
 #if defined(__AVX2__)
 #include <immintrin.h>
 
@@ -12,151 +12,99 @@ inline void ahead(const uint8_t* p, int lines) {
 }
 inline __m256 scales8(const uint16_t* s) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s))); }
 inline __m256i load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+// Ends an expression here: compilers put sums off to where they are used, and spill what they have to keep until then.
+inline void settle(__m256i& a, __m256i& b) { asm("" : "+x"(a), "+x"(b)); }
 inline int word(const int8_t* p) { int v; std::memcpy(&v, p, 4); return v; }
 
-void gemv_q8(const uint8_t* group, const QuantRows& x, int64_t row, float* out) {
+// Sixteen weight rows by M rows of activations, accumulators in registers. Loops over m are unrolled by force: an
+// accumulator that stays an element of an array in memory is stored and loaded at each step.
+#define EACH_ROW _Pragma("GCC unroll 6") for (int m = 0; m < M; m++)
+
+// int32 sums of one block: maddubs wants an unsigned side, so |w| and x with the sign of w. A pair is at most 2 * 127 * 127
+// and fits int16.
+template <int M> inline void block_q8(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t*, int64_t, __m256i* low, __m256i* high) {
   const __m256i one = _mm256_set1_epi16(1);
-  const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + 512 * size_t(x.blocks));
-  const int8_t* q = x.q + row * x.blocks * kBlock;
-  const float* xs = x.scale + row * x.blocks;
-  __m256 low = _mm256_setzero_ps(), high = low;
-  for (int64_t b = 0; b < x.blocks; b++, group += 512, q += kBlock, scales += kGroup) {
-    ahead(group, 8);
-    __m256i a = _mm256_setzero_si256(), c = a;
-    #pragma GCC unroll 8
-    for (int j = 0; j < 8; j++) {
-      const __m256i v = _mm256_set1_epi32(word(q + 4 * j));
-      const __m256i w0 = load(group + j * 64), w1 = load(group + j * 64 + 32);
-      a = _mm256_add_epi32(a, _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w0), _mm256_sign_epi8(v, w0)), one));
-      c = _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w1), _mm256_sign_epi8(v, w1)), one));
+  EACH_ROW low[m] = high[m] = _mm256_setzero_si256();
+  #pragma GCC unroll 8
+  for (int j = 0; j < 8; j++) {
+    const __m256i w0 = load(block + j * 64), w1 = load(block + j * 64 + 32);
+    const __m256i a0 = _mm256_abs_epi8(w0), a1 = _mm256_abs_epi8(w1);
+    EACH_ROW {
+      const __m256i v = _mm256_set1_epi32(word(q + m * ldq + 4 * j));
+      low[m] = _mm256_add_epi32(low[m], _mm256_madd_epi16(_mm256_maddubs_epi16(a0, _mm256_sign_epi8(v, w0)), one));
+      high[m] = _mm256_add_epi32(high[m], _mm256_madd_epi16(_mm256_maddubs_epi16(a1, _mm256_sign_epi8(v, w1)), one));
+      settle(low[m], high[m]);
     }
-    const __m256 s = _mm256_broadcast_ss(xs + b);
-    low = _mm256_fmadd_ps(_mm256_cvtepi32_ps(a), _mm256_mul_ps(scales8(scales), s), low);
-    high = _mm256_fmadd_ps(_mm256_cvtepi32_ps(c), _mm256_mul_ps(scales8(scales + 8), s), high);
   }
-  _mm256_storeu_ps(out, low);
-  _mm256_storeu_ps(out + 8, high);
 }
 
-void gemv_q4(const uint8_t* group, const QuantRows& x, int64_t row, float* out) {
+// Nibbles are unsigned as they are; their 8 is taken off through the sum of the activations. Eight pairs of at most
+// 2 * 15 * 127 fit int16, so they are widened once a block.
+template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* sums, int64_t blocks, __m256i* low, __m256i* high) {
   const __m256i one = _mm256_set1_epi16(1), nibble = _mm256_set1_epi8(15);
-  const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + 256 * size_t(x.blocks));
-  const int8_t* q = x.q + row * x.blocks * kBlock;
-  const float* xs = x.scale + row * x.blocks;
-  const int32_t* sums = x.sum + row * x.blocks;
-  __m256 low = _mm256_setzero_ps(), high = low;
-  for (int64_t b = 0; b < x.blocks; b++, group += 256, q += kBlock, scales += kGroup) {
-    ahead(group, 4);
-    // 15 * 127 * 2 = 3810 a product pair; eight of them fit into int16
-    __m256i a = _mm256_setzero_si256(), c = a;
-    #pragma GCC unroll 4
-    for (int j = 0; j < 4; j++) {
-      const __m256i v0 = _mm256_set1_epi32(word(q + 4 * j)), v1 = _mm256_set1_epi32(word(q + 16 + 4 * j));
-      const __m256i w0 = load(group + j * 64), w1 = load(group + j * 64 + 32);
-      a = _mm256_add_epi16(a, _mm256_maddubs_epi16(_mm256_and_si256(w0, nibble), v0));
-      c = _mm256_add_epi16(c, _mm256_maddubs_epi16(_mm256_and_si256(w1, nibble), v0));
-      a = _mm256_add_epi16(a, _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(w0, 4), nibble), v1));
-      c = _mm256_add_epi16(c, _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(w1, 4), nibble), v1));
+  EACH_ROW low[m] = high[m] = _mm256_setzero_si256();
+  #pragma GCC unroll 4
+  for (int j = 0; j < 4; j++) {
+    const __m256i w0 = load(block + j * 64), w1 = load(block + j * 64 + 32);
+    const __m256i l0 = _mm256_and_si256(w0, nibble), l1 = _mm256_and_si256(w1, nibble);
+    EACH_ROW {
+      const __m256i v = _mm256_set1_epi32(word(q + m * ldq + 4 * j));
+      low[m] = _mm256_add_epi16(low[m], _mm256_maddubs_epi16(l0, v));
+      high[m] = _mm256_add_epi16(high[m], _mm256_maddubs_epi16(l1, v));
+      settle(low[m], high[m]);
     }
-    const __m256i off = _mm256_set1_epi32(8 * sums[b]);
-    const __m256 s = _mm256_broadcast_ss(xs + b);
-    const __m256 fa = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_madd_epi16(a, one), off));
-    const __m256 fc = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_madd_epi16(c, one), off));
-    low = _mm256_fmadd_ps(fa, _mm256_mul_ps(scales8(scales), s), low);
-    high = _mm256_fmadd_ps(fc, _mm256_mul_ps(scales8(scales + 8), s), high);
+    const __m256i h0 = _mm256_and_si256(_mm256_srli_epi16(w0, 4), nibble), h1 = _mm256_and_si256(_mm256_srli_epi16(w1, 4), nibble);
+    EACH_ROW {
+      const __m256i v = _mm256_set1_epi32(word(q + m * ldq + 16 + 4 * j));
+      low[m] = _mm256_add_epi16(low[m], _mm256_maddubs_epi16(h0, v));
+      high[m] = _mm256_add_epi16(high[m], _mm256_maddubs_epi16(h1, v));
+      settle(low[m], high[m]);
+    }
   }
-  _mm256_storeu_ps(out, low);
-  _mm256_storeu_ps(out + 8, high);
-}
-
-// The panel: for each pair of columns 16 rows x 2 int16 (64 bytes).
-template <bool Q8> void unpack(const uint8_t* codes, int64_t blocks, int16_t* panel) {
-  const __m128i nibble = _mm_set1_epi8(15), eight = _mm_set1_epi8(8);
-  for (int64_t b = 0; b < blocks; b++) {
-    for (int j = 0; j < 8; j++, panel += 64) {
-      // a chunk: 16 rows x 4 columns; out: columns 0,1 of 16 rows, then columns 2,3
-      for (int part = 0; part < 4; part++) {  // four rows of four columns
-        __m128i v;
-        if (Q8) v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + j * 64 + part * 16));
-        else {
-          v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + (j % 4) * 64 + part * 16));
-          v = _mm_sub_epi8(_mm_and_si128(j < 4 ? v : _mm_srli_epi16(v, 4), nibble), eight);
-        }
-        __m256i w = _mm256_cvtepi8_epi16(v);  // row0 c0..c3, row1 c0..c3 | row2, row3
-        // 32-bit lanes: r0p0 r0p1 r1p0 r1p1 | r2p0 r2p1 r3p0 r3p1 -> p0 of rows 0..3 | p1 of rows 0..3
-        w = _mm256_permutevar8x32_epi32(w, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
-        _mm_store_si128(reinterpret_cast<__m128i*>(panel + part * 8), _mm256_castsi256_si128(w));
-        _mm_store_si128(reinterpret_cast<__m128i*>(panel + 32 + part * 8), _mm256_extracti128_si256(w, 1));
-      }
-    }
-    codes += Q8 ? 512 : 256;
+  EACH_ROW {
+    const __m256i off = _mm256_set1_epi32(8 * sums[m * blocks]);
+    low[m] = _mm256_sub_epi32(_mm256_madd_epi16(low[m], one), off);
+    high[m] = _mm256_sub_epi32(_mm256_madd_epi16(high[m], one), off);
   }
 }
 
-template <int M>
-void panel_tile(const int16_t* panel, const float* scales, int64_t blocks, const int16_t* q16, const float* xs, int64_t stride, float* out, int64_t ldo, bool first) {
+template <bool Q8, int M> void tile(const uint8_t* group, const QuantRows& x, int64_t first, float* out, int64_t ldo) {
+  constexpr int stride = Q8 ? 512 : 256;
+  const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + size_t(stride) * size_t(x.blocks));
+  const int8_t* q = x.q + first * x.blocks * kBlock;
+  const float* xs = x.scale + first * x.blocks;
+  const int32_t* sums = x.sum + first * x.blocks;
+  const int64_t ldq = x.blocks * kBlock;
   __m256 low[M], high[M];
-  for (int m = 0; m < M; m++) {
-    low[m] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * ldo);
-    high[m] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * ldo + 8);
-  }
-  for (int64_t b = 0; b < blocks; b++) {
+  EACH_ROW low[m] = high[m] = _mm256_setzero_ps();
+  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += kGroup) {
+    ahead(group, stride / 64);
     __m256i a[M], c[M];
-    for (int m = 0; m < M; m++) a[m] = c[m] = _mm256_setzero_si256();
-    const int16_t* x = q16 + b * kBlock;
-    #pragma GCC unroll 4
-    for (int j = 0; j < 16; j++, panel += 32) {
-      const __m256i w0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(panel));
-      const __m256i w1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(panel + 16));
-      #pragma GCC unroll 6
-      for (int m = 0; m < M; m++) {
-        int pair;
-        std::memcpy(&pair, x + m * stride * kBlock + 2 * j, 4);
-        const __m256i v = _mm256_set1_epi32(pair);
-        a[m] = _mm256_add_epi32(a[m], _mm256_madd_epi16(w0, v));
-        c[m] = _mm256_add_epi32(c[m], _mm256_madd_epi16(w1, v));
-      }
-    }
-    const __m256 s0 = _mm256_load_ps(scales + b * kGroup), s1 = _mm256_load_ps(scales + b * kGroup + 8);
-    for (int m = 0; m < M; m++) {
-      const __m256 s = _mm256_broadcast_ss(xs + m * stride + b);
+    if (Q8) block_q8<M>(group, q, ldq, sums + b, x.blocks, a, c);
+    else block_q4<M>(group, q, ldq, sums + b, x.blocks, a, c);
+    const __m256 s0 = scales8(scales), s1 = scales8(scales + 8);
+    EACH_ROW {
+      const __m256 s = _mm256_broadcast_ss(xs + m * x.blocks + b);
       low[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(a[m]), _mm256_mul_ps(s0, s), low[m]);
       high[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(c[m]), _mm256_mul_ps(s1, s), high[m]);
     }
   }
-  for (int m = 0; m < M; m++) {
+  EACH_ROW {
     _mm256_storeu_ps(out + m * ldo, low[m]);
     _mm256_storeu_ps(out + m * ldo + 8, high[m]);
   }
 }
 
-template <bool Q8>
-void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void* scratch) {
-  int16_t* panel = static_cast<int16_t*>(scratch);
-  float* scales = reinterpret_cast<float*>(panel + kGroup * kPanelColumns);
-  const size_t stride = Q8 ? 512 : 256;
-  const uint16_t* stored = reinterpret_cast<const uint16_t*>(group + stride * size_t(x.blocks));
-  constexpr int64_t most = kPanelColumns / kBlock;
-  for (int64_t b = 0; b < x.blocks; b += most) {
-    const int64_t n = std::min(most, x.blocks - b);
-    unpack<Q8>(group + stride * size_t(b), n, panel);
-    for (int64_t i = 0; i < n * 2; i++) _mm256_store_ps(scales + i * 8, scales8(stored + b * kGroup + i * 8));
-    const int16_t* q = x.q16 + (first * x.blocks + b) * kBlock;
-    const float* xs = x.scale + first * x.blocks + b;
-    int64_t i = 0;
-    auto at = [&](auto tile, int64_t rows) {
-      tile(panel, scales, n, q + i * x.blocks * kBlock, xs + i * x.blocks, x.blocks, out + i * ldo, ldo, b == 0);
-      i += rows;
-    };
-    while (i + 6 <= count) at(panel_tile<6>, 6);
-    switch (count - i) {
-      case 5: at(panel_tile<5>, 5); break;
-      case 4: at(panel_tile<4>, 4); break;
-      case 3: at(panel_tile<3>, 3); break;
-      case 2: at(panel_tile<2>, 2); break;
-      case 1: at(panel_tile<1>, 1); break;
-      default: break;
-    }
+template <bool Q8> void gemv(const uint8_t* group, const QuantRows& x, int64_t row, float* out) { tile<Q8, 1>(group, x, row, out, kGroup); }
+
+template <bool Q8> void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) tile<Q8, 4>(group, x, first + i, out + i * ldo, ldo);
+  switch (count - i) {
+    case 3: return tile<Q8, 3>(group, x, first + i, out + i * ldo, ldo);
+    case 2: return tile<Q8, 2>(group, x, first + i, out + i * ldo, ldo);
+    case 1: return tile<Q8, 1>(group, x, first + i, out + i * ldo, ldo);
+    default: return;
   }
 }
 
@@ -206,39 +154,65 @@ void to_f16(const float* from, uint16_t* to, int64_t n) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
   for (; i < n; i++) to[i] = f32_to_f16(from[i]);
 }
+
+// Eight rows of eight columns, turned: panel[c * 16 + r].
+template <class Row> inline void turn8(Row row, float* panel) {
+  const __m256 r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3), r4 = row(4), r5 = row(5), r6 = row(6), r7 = row(7);
+  const __m256 a0 = _mm256_unpacklo_ps(r0, r1), a1 = _mm256_unpackhi_ps(r0, r1), a2 = _mm256_unpacklo_ps(r2, r3), a3 = _mm256_unpackhi_ps(r2, r3);
+  const __m256 a4 = _mm256_unpacklo_ps(r4, r5), a5 = _mm256_unpackhi_ps(r4, r5), a6 = _mm256_unpacklo_ps(r6, r7), a7 = _mm256_unpackhi_ps(r6, r7);
+  const __m256 b0 = _mm256_shuffle_ps(a0, a2, 0x44), b1 = _mm256_shuffle_ps(a0, a2, 0xee), b2 = _mm256_shuffle_ps(a1, a3, 0x44), b3 = _mm256_shuffle_ps(a1, a3, 0xee);
+  const __m256 b4 = _mm256_shuffle_ps(a4, a6, 0x44), b5 = _mm256_shuffle_ps(a4, a6, 0xee), b6 = _mm256_shuffle_ps(a5, a7, 0x44), b7 = _mm256_shuffle_ps(a5, a7, 0xee);
+  _mm256_storeu_ps(panel, _mm256_permute2f128_ps(b0, b4, 0x20));
+  _mm256_storeu_ps(panel + 16, _mm256_permute2f128_ps(b1, b5, 0x20));
+  _mm256_storeu_ps(panel + 32, _mm256_permute2f128_ps(b2, b6, 0x20));
+  _mm256_storeu_ps(panel + 48, _mm256_permute2f128_ps(b3, b7, 0x20));
+  _mm256_storeu_ps(panel + 64, _mm256_permute2f128_ps(b0, b4, 0x31));
+  _mm256_storeu_ps(panel + 80, _mm256_permute2f128_ps(b1, b5, 0x31));
+  _mm256_storeu_ps(panel + 96, _mm256_permute2f128_ps(b2, b6, 0x31));
+  _mm256_storeu_ps(panel + 112, _mm256_permute2f128_ps(b3, b7, 0x31));
+}
+template <class Value, class Load> void pack_rows(Load load, Kind kind, const Value* w, int64_t ldw, int64_t rows, int64_t count, float* panel) {
+  const int64_t whole = rows == kGroup ? count / 8 * 8 : 0;
+  for (int64_t k = 0; k < whole; k += 8)
+    for (int64_t half = 0; half < kGroup; half += 8)
+      turn8([&](int64_t r) { return load(w + (half + r) * ldw + k); }, panel + k * kGroup + half);
+  if (whole < count) pack_with(widen, kind, w + whole, ldw, rows, count - whole, panel + whole * kGroup);
+}
 void pack(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, float* panel) {
-  pack_with(widen, kind, w, ldw, rows, count, panel);
+  const uint16_t* half = static_cast<const uint16_t*>(w);
+  if (kind == Kind::F32) pack_rows([](const float* p) { return _mm256_loadu_ps(p); }, kind, static_cast<const float*>(w), ldw, rows, count, panel);
+  else if (kind == Kind::BF16) pack_rows([](const uint16_t* p) { return wide_bf16(p); }, kind, half, ldw, rows, count, panel);
+  else pack_rows([](const uint16_t* p) { return scales8(p); }, kind, half, ldw, rows, count, panel);
 }
 
-template <int M> void tile_f32(const float* panel, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
+template <int M> void tile_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   __m256 low[M], high[M];
-  for (int m = 0; m < M; m++) {
+  EACH_ROW {
     low[m] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * ldo);
     high[m] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * ldo + 8);
   }
   for (int64_t c = 0; c < k; c++) {
-    const __m256 w0 = _mm256_loadu_ps(panel + c * kGroup), w1 = _mm256_loadu_ps(panel + c * kGroup + 8);
-    #pragma GCC unroll 6
-    for (int m = 0; m < M; m++) {
+    const __m256 w0 = _mm256_loadu_ps(panel + c * ldp), w1 = _mm256_loadu_ps(panel + c * ldp + 8);
+    EACH_ROW {
       const __m256 a = _mm256_broadcast_ss(x + m * ldx + c);
       low[m] = _mm256_fmadd_ps(a, w0, low[m]);
       high[m] = _mm256_fmadd_ps(a, w1, high[m]);
     }
   }
-  for (int m = 0; m < M; m++) {
+  EACH_ROW {
     _mm256_storeu_ps(out + m * ldo, low[m]);
     _mm256_storeu_ps(out + m * ldo + 8, high[m]);
   }
 }
-void gemm_f32(const float* panel, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
+void gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
   int64_t i = 0;
-  for (; i + 6 <= rows; i += 6) tile_f32<6>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
+  for (; i + 6 <= rows; i += 6) tile_f32<6>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
   switch (rows - i) {
-    case 5: tile_f32<5>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
-    case 4: tile_f32<4>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
-    case 3: tile_f32<3>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
-    case 2: tile_f32<2>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
-    case 1: tile_f32<1>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
+    case 5: tile_f32<5>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
+    case 4: tile_f32<4>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
+    case 3: tile_f32<3>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
+    case 2: tile_f32<2>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
+    case 1: tile_f32<1>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first); break;
     default: break;
   }
 }
@@ -249,8 +223,8 @@ namespace kvad {
 const Kernels* kernels_avx2() {
   static const Kernels table = [] {
     Kernels k = body_table("avx2");
-    k.gemv_q8 = gemv_q8;
-    k.gemv_q4 = gemv_q4;
+    k.gemv_q8 = gemv<true>;
+    k.gemv_q4 = gemv<false>;
     k.gemm_q8 = gemm<true>;
     k.gemm_q4 = gemm<false>;
     k.dot_f32 = dot_f32;

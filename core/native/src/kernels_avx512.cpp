@@ -70,7 +70,7 @@ template <bool Q8, int M> void tile(const uint8_t* group, const QuantRows& x, in
 }
 
 template <bool Q8>
-void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void*) {
+void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
   int64_t i = 0;
   for (; i + 12 <= count; i += 12) tile<Q8, 12>(group, x, first + i, out + i * ldo, ldo);
   for (; i + 4 <= count; i += 4) tile<Q8, 4>(group, x, first + i, out + i * ldo, ldo);
@@ -123,21 +123,21 @@ void pack(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, fl
   pack_with(widen, kind, w, ldw, rows, count, panel);
 }
 
-template <int M> void tile_f32(const float* panel, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
+template <int M> void tile_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   __m512 acc[M];
   for (int m = 0; m < M; m++) acc[m] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(out + m * ldo);
   for (int64_t c = 0; c < k; c++) {
-    const __m512 w = _mm512_loadu_ps(panel + c * kGroup);
+    const __m512 w = _mm512_loadu_ps(panel + c * ldp);
     #pragma GCC unroll 12
     for (int m = 0; m < M; m++) acc[m] = _mm512_fmadd_ps(_mm512_set1_ps(x[m * ldx + c]), w, acc[m]);
   }
   for (int m = 0; m < M; m++) _mm512_storeu_ps(out + m * ldo, acc[m]);
 }
-void gemm_f32(const float* panel, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
+void gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
   int64_t i = 0;
-  for (; i + 12 <= rows; i += 12) tile_f32<12>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
-  for (; i + 4 <= rows; i += 4) tile_f32<4>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
-  for (; i < rows; i++) tile_f32<1>(panel, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
+  for (; i + 12 <= rows; i += 12) tile_f32<12>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
+  for (; i + 4 <= rows; i += 4) tile_f32<4>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
+  for (; i < rows; i++) tile_f32<1>(panel, ldp, k, x + i * ldx, ldx, out + i * ldo, ldo, first);
 }
 
 }  // namespace

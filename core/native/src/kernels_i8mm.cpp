@@ -48,7 +48,7 @@ template <bool Q8> void pair(const uint8_t* group, const QuantRows& x, int64_t f
 }
 
 template <bool Q8>
-void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void*) {
+void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
   const Kernels* neon = kernels_neon();
   int64_t i = 0;
   for (; i + 2 <= count; i += 2) pair<Q8>(group, x, first + i, out + i * ldo, ldo);

@@ -48,7 +48,7 @@ template <bool Q8, int M> void tile(const uint8_t* group, const QuantRows& x, in
 template <bool Q8> void gemv(const uint8_t* group, const QuantRows& x, int64_t row, float* out) { tile<Q8, 1>(group, x, row, out, kGroup); }
 
 template <bool Q8>
-void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo, void*) {
+void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) tile<Q8, 4>(group, x, first + i, out + i * ldo, ldo);
   for (; i < count; i++) tile<Q8, 1>(group, x, first + i, out + i * ldo, ldo);

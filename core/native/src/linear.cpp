@@ -25,16 +25,13 @@ void add_bias(const View& out, int64_t first, int64_t count, const float* bias) 
 }  // namespace
 
 void Engine::quantise_rows(View x) {
-  const bool wide = x.rows > 1;
-  if (quantised_.data == x.data && quantised_.rows == x.rows && quantised_.cols == x.cols && quantised_.stride == x.stride && (has_q16_ || !wide)) return;
+  if (quantised_.data == x.data && quantised_.rows == x.rows && quantised_.cols == x.cols && quantised_.stride == x.stride) return;
   const int64_t blocks = blocks_of(x.cols), all = blocks * x.rows;
   q_.reserve(size_t(all) * kBlock);
-  q16_.reserve(wide ? size_t(all) * kBlock * 2 : 0);
   scale_.reserve(size_t(all) * 4);
   sum_.reserve(size_t(all) * 4);
   const auto one = [&](int64_t r) {
-    kernels_->quantize(x.row(r), x.cols, q_.as<int8_t>() + r * blocks * kBlock, wide ? q16_.as<int16_t>() + r * blocks * kBlock : nullptr,
-                       scale_.as<float>() + r * blocks, sum_.as<int32_t>() + r * blocks);
+    kernels_->quantize(x.row(r), x.cols, q_.as<int8_t>() + r * blocks * kBlock, scale_.as<float>() + r * blocks, sum_.as<int32_t>() + r * blocks);
   };
   if (x.rows < 4)
     for (int64_t r = 0; r < x.rows; r++) one(r);
@@ -43,7 +40,6 @@ void Engine::quantise_rows(View x) {
       for (int64_t r = piece * 8; r < std::min(x.rows, piece * 8 + 8); r++) one(r);
     });
   quantised_ = x;
-  has_q16_ = wide;
 }
 
 void Engine::quant_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread) {
@@ -51,9 +47,8 @@ void Engine::quant_piece(View x, const LinearPart& part, int64_t row, int64_t fi
   const QuantRows rows = quant_rows();
   const size_t bytes = group_bytes(w.kind, rows.blocks);
   Buffer& scratch = scratch_[size_t(thread)];
-  scratch.reserve(size_t(kPanelBytes) + size_t(x.rows) * kGroup * 4 + 64);
-  void* panel = scratch.as<void>();
-  float* spare = scratch.as<float>() + kPanelBytes / 4;
+  scratch.reserve(size_t(x.rows) * kGroup * 4);
+  float* spare = scratch.as<float>();
   const auto gemv = w.kind == Kind::Q8 ? kernels_->gemv_q8 : kernels_->gemv_q4;
   const auto gemm = w.kind == Kind::Q8 ? kernels_->gemm_q8 : kernels_->gemm_q4;
   for (int64_t g = first; g < first + groups; g++) {
@@ -62,7 +57,7 @@ void Engine::quant_piece(View x, const LinearPart& part, int64_t row, int64_t fi
     float* out = n == kGroup ? part.out.data + g * kGroup : spare;
     const int64_t ldo = n == kGroup ? part.out.stride : kGroup;
     if (x.rows == 1) gemv(group, rows, row, out);
-    else gemm(group, rows, row, x.rows, out, ldo, panel);
+    else gemm(group, rows, row, x.rows, out, ldo);
     if (n < kGroup)
       for (int64_t r = 0; r < x.rows; r++) std::memcpy(part.out.row(r) + g * kGroup, spare + r * kGroup, size_t(n) * 4);
     add_bias(part.out, g * kGroup, n, part.bias);
@@ -111,7 +106,7 @@ void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t 
       for (int64_t g = 0; g < groups; g++) {
         const bool whole = from + (g + 1) * kGroup <= to;
         float* out = whole ? part.out.row(r) + from + g * kGroup : spare + (g * x.rows + r) * kGroup;
-        kernels_->gemm_f32(panels + g * kGroup * kPanelDepth, depth, x.row(r) + k, x.stride, m, out, whole ? part.out.stride : kGroup, k == 0);
+        kernels_->gemm_f32(panels + g * kGroup * kPanelDepth, kGroup, depth, x.row(r) + k, x.stride, m, out, whole ? part.out.stride : kGroup, k == 0);
       }
     }
   }

@@ -28,20 +28,18 @@ bool close(const float* a, const float* b, int64_t n) {
 
 struct Rows {
   int8_t q[kRows * kCols];
-  int16_t q16[kRows * kCols];
   float scale[kRows * kBlocks];
   int32_t sum[kRows * kBlocks];
-  QuantRows view() const { return {q, q16, scale, sum, kBlocks}; }
+  QuantRows view() const { return {q, scale, sum, kBlocks}; }
 };
 
 void quantize(const Kernels& k, const float* x, Rows& to) {
   for (int64_t r = 0; r < kRows; r++)
-    k.quantize(x + r * kCols, kCols, to.q + r * kCols, to.q16 + r * kCols, to.scale + r * kBlocks, to.sum + r * kBlocks);
+    k.quantize(x + r * kCols, kCols, to.q + r * kCols, to.scale + r * kBlocks, to.sum + r * kBlocks);
 }
 
 bool same(const Rows& a, const Rows& b) {
-  return std::memcmp(a.q, b.q, sizeof a.q) == 0 && std::memcmp(a.q16, b.q16, sizeof a.q16) == 0 &&
-         std::memcmp(a.sum, b.sum, sizeof a.sum) == 0 && close(a.scale, b.scale, kRows * kBlocks);
+  return std::memcmp(a.q, b.q, sizeof a.q) == 0 && std::memcmp(a.sum, b.sum, sizeof a.sum) == 0 && close(a.scale, b.scale, kRows * kBlocks);
 }
 
 // A group of random codes: int8 without -128, any nibbles.
@@ -67,7 +65,6 @@ bool quantised_products(const Kernels& k, const Kernels& p) {
   if (!same(mine, theirs)) return false;
   for (const Kind kind : {Kind::Q8, Kind::Q4}) {
     alignas(64) uint8_t group[16 * kCols + 64 * kBlocks];
-    alignas(64) static thread_local uint8_t scratch[kPanelBytes];
     fill(numbers, kind, group);
     const auto gemv = kind == Kind::Q8 ? k.gemv_q8 : k.gemv_q4, expected_gemv = kind == Kind::Q8 ? p.gemv_q8 : p.gemv_q4;
     const auto gemm = kind == Kind::Q8 ? k.gemm_q8 : k.gemm_q4;
@@ -78,7 +75,7 @@ bool quantised_products(const Kernels& k, const Kernels& p) {
       if (!close(one, expected + r * kGroup, kGroup)) return false;
     }
     for (int64_t rows = 1; rows <= kRows; rows++) {
-      gemm(group, theirs.view(), kRows - rows, rows, many, kGroup, scratch);
+      gemm(group, theirs.view(), kRows - rows, rows, many, kGroup);
       if (!close(many, expected + (kRows - rows) * kGroup, rows * kGroup)) return false;
     }
   }
@@ -110,8 +107,8 @@ bool dense_products(const Kernels& k, const Kernels& p) {
     p.pack(kind, stored, cols, weights, cols, expected_panel.data());
     if (panel != expected_panel) return false;
     float mine[kRows * kGroup], expected[kRows * kGroup];
-    k.gemm_f32(panel.data(), cols, x.data(), cols, kRows, mine, kGroup, true);
-    p.gemm_f32(panel.data(), cols, x.data(), cols, kRows, expected, kGroup, true);
+    k.gemm_f32(panel.data(), kGroup, cols, x.data(), cols, kRows, mine, kGroup, true);
+    p.gemm_f32(panel.data(), kGroup, cols, x.data(), cols, kRows, expected, kGroup, true);
     if (!close(mine, expected, kRows * kGroup)) return false;
   }
   return true;

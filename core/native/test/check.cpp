@@ -58,27 +58,26 @@ std::vector<uint16_t> narrowed(const std::vector<float>& from, Kind kind) {
 // Codes, scales and sums of some rows, in buffers of exactly their sizes.
 struct Activations {
   std::vector<int8_t> q;
-  std::vector<int16_t> q16;
   std::vector<float> scale;
   std::vector<int32_t> sum;
   int64_t blocks;
 
   Activations(const Kernels& k, const std::vector<float>& x, int64_t rows, int64_t cols)
-      : q(size_t(rows * blocks_of(cols) * kBlock)), q16(q.size()), scale(size_t(rows * blocks_of(cols))), sum(scale.size()), blocks(blocks_of(cols)) {
+      : q(size_t(rows * blocks_of(cols) * kBlock)), scale(size_t(rows * blocks_of(cols))), sum(scale.size()), blocks(blocks_of(cols)) {
     for (int64_t r = 0; r < rows; r++)
-      k.quantize(&x[size_t(r * cols)], cols, &q[size_t(r * blocks * kBlock)], &q16[size_t(r * blocks * kBlock)], &scale[size_t(r * blocks)], &sum[size_t(r * blocks)]);
+      k.quantize(&x[size_t(r * cols)], cols, &q[size_t(r * blocks * kBlock)], &scale[size_t(r * blocks)], &sum[size_t(r * blocks)]);
   }
-  QuantRows view() const { return {q.data(), q16.data(), scale.data(), sum.data(), blocks}; }
+  QuantRows view() const { return {q.data(), scale.data(), sum.data(), blocks}; }
 };
 
 void quantised(const Kernels& k, const Kernels& p, Pool& pool, Random& random) {
   const int64_t rows = random.from(1, 20), weights = random.from(1, 40), cols = random.from(1, random.bits() % 8 == 0 ? 2200 : 200);
   const auto w = random.values(weights * cols), x = random.values(rows * cols, 3);
   const Activations mine(k, x, rows, cols), theirs(p, x, rows, cols);
-  expect(mine.q == theirs.q && mine.q16 == theirs.q16 && mine.sum == theirs.sum, k.name, "codes of activations", cols);
+  expect(mine.q == theirs.q && mine.sum == theirs.sum, k.name, "codes of activations", cols);
   expect(close(mine.scale.data(), theirs.scale.data(), int64_t(mine.scale.size()), 1e-6f), k.name, "scales of activations", cols);
   for (const Kind kind : {Kind::Q8, Kind::Q4}) {
-    Buffer packed(quant_bytes(kind, weights, cols)), scratch(kPanelBytes);
+    Buffer packed(quant_bytes(kind, weights, cols));
     expect(quantise_matrix(pool, Kind::F32, w.data(), weights, cols, kind, packed.as<uint8_t>()) == 0, k.name, "quantised without loss of range", cols);
     const auto gemv = kind == Kind::Q8 ? k.gemv_q8 : k.gemv_q4, plain = kind == Kind::Q8 ? p.gemv_q8 : p.gemv_q4;
     const auto gemm = kind == Kind::Q8 ? k.gemm_q8 : k.gemm_q4;
@@ -93,7 +92,7 @@ void quantised(const Kernels& k, const Kernels& p, Pool& pool, Random& random) {
       }
       const int64_t first = random.from(0, rows - 1), count = rows - first, ldo = kGroup + random.from(0, 5);
       std::vector<float> many(size_t((count - 1) * ldo + kGroup));
-      gemm(group, theirs.view(), first, count, many.data(), ldo, scratch.as<void>());
+      gemm(group, theirs.view(), first, count, many.data(), ldo);
       for (int64_t r = 0; r < count; r++)
         expect(close(&many[size_t(r * ldo)], &expected[size_t((first + r) * kGroup)], kGroup), k.name, what, cols);
     }
@@ -143,19 +142,16 @@ void dense(const Kernels& k, const Kernels& p, Random& random) {
     expect(panel == expected_panel, k.name, "panel", cols);
     std::vector<float> out(size_t(rows * kGroup), 1.0f), expected(out);
     const bool first = random.bits() % 2 == 0;
-    k.gemm_f32(panel.data(), cols, x.data(), cols, rows, out.data(), kGroup, first);
-    p.gemm_f32(panel.data(), cols, x.data(), cols, rows, expected.data(), kGroup, first);
+    k.gemm_f32(panel.data(), kGroup, cols, x.data(), cols, rows, out.data(), kGroup, first);
+    p.gemm_f32(panel.data(), kGroup, cols, x.data(), cols, rows, expected.data(), kGroup, first);
     expect(close(out.data(), expected.data(), rows * kGroup), k.name, "product of a panel", cols);
   }
 }
 
 void attention(const Kernels& k, const Kernels& p, Random& random) {
   const int64_t dim = random.from(1, 130), count = random.from(1, kKeyTile);
-  const auto q = random.values(dim), keys = random.values(dim * kKeyTile), values = random.values(count * dim);
-  std::vector<float> scores(kKeyTile), expected(kKeyTile), weights(kKeyTile), expected_weights(kKeyTile);
-  k.score(q.data(), keys.data(), dim, count, 0.5f, scores.data());
-  p.score(q.data(), keys.data(), dim, count, 0.5f, expected.data());
-  expect(close(scores.data(), expected.data(), count), k.name, "scores", dim);
+  const auto values = random.values(count * dim);
+  std::vector<float> expected = random.values(kKeyTile), weights(kKeyTile), expected_weights(kKeyTile);
   expected[0] = -INFINITY;
   const float sum = k.exponents(expected.data(), count, 1.0f, weights.data()), other = p.exponents(expected.data(), count, 1.0f, expected_weights.data());
   expect(close(weights.data(), expected_weights.data(), count, 1e-6f) && close(&sum, &other, 1, 1e-5f) && weights[0] == 0, k.name, "exponents", count);

@@ -67,10 +67,11 @@ export class Arm {
     try {
       await this.#append(sequence, ids.slice(0, depth), signal);
       const seconds: number[] = [];
+      const into = new Float32Array(this.#model.plan.vocabSize);
       for (const id of ids.slice(depth)) {
         signal.throwIfAborted();
         const start = performance.now();
-        const step = { sequence, ids: [id], finalLength: sequence.length + 1, logits: 'last' as const };
+        const step = { sequence, ids: [id], finalLength: sequence.length + 1, logits: 'last' as const, into };
         largest(await this.#scheduler.run(step));
         seconds.push((performance.now() - start) / 1000);
       }

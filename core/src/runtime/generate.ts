@@ -59,6 +59,7 @@ export async function* generate(
     if (!logits) return yield end('aborted', output.end().text);
 
     const context = [...ids];
+    const into = new Float32Array(model.plan.vocabSize);
     for (;;) {
       if (generated === maxTokens) return yield finish('length', output, end);
       if (signal?.aborted) return yield finish('aborted', output, end);
@@ -71,7 +72,8 @@ export async function* generate(
       if (stopped) return yield end('stop-string', '');
       if (generated === maxTokens) continue;
       if (sequence.length === model.contextLength) return yield finish('context', output, end);
-      for await (const rows of prefill(model, scheduler, sequence, [id], { chunk, logits: 'last' })) logits = rows;
+      for await (const rows of prefill(model, scheduler, sequence, [id], { chunk, logits: 'last', into }))
+        logits = rows;
     }
   } finally {
     sequence.checkpoint();

@@ -10,7 +10,7 @@ import { Embedding } from './embedding.js';
 import { Head } from './head.js';
 import { Layer } from './layer.js';
 import { blame } from './part-registry.js';
-import { Pass, type SequenceRows, type WantedLogits } from './pass.js';
+import { Pass, type SequenceRows } from './pass.js';
 import type { QuantisedWeights } from './quantised-weights.js';
 import { SequenceStates, type StateSlot } from './sequence-states.js';
 import { WeightHandles } from './weight-handles.js';
@@ -122,9 +122,7 @@ export class Model {
   /** Final norm and head, of the wanted rows only, in blocks. */
   #logits(hidden: Tensor, pass: Pass, sequences: readonly SequenceRows[]): Float32Array[] {
     const { vocabSize } = this.plan;
-    const wanted = pass.batch.segments.map(({ length }, index) =>
-      wantedRows(sequences[index]!.logits, length, vocabSize),
-    );
+    const wanted = pass.batch.segments.map(({ length }, index) => wantedRows(sequences[index]!, length, vocabSize));
     const rows = wanted.flatMap(({ from, to, take }, index) =>
       Array.from({ length: to - from }, (_, i) => ({ row: from + i, start: pass.batch.segments[index]!.start, take })),
     );
@@ -193,7 +191,7 @@ interface WantedRows {
   readonly kept: Float32Array;
 }
 
-const wantedRows = (logits: WantedLogits, length: number, vocabSize: number): WantedRows => {
+const wantedRows = ({ logits, into }: SequenceRows, length: number, vocabSize: number): WantedRows => {
   if (typeof logits === 'object') {
     const { from, to } = logits;
     return {
@@ -207,7 +205,7 @@ const wantedRows = (logits: WantedLogits, length: number, vocabSize: number): Wa
   }
   const count = { none: 0, last: Math.min(1, length), all: length }[logits];
   const from = length - count;
-  const kept = new Float32Array(count * vocabSize);
+  const kept = into && logits === 'last' && count === 1 ? into : new Float32Array(count * vocabSize);
   return {
     from,
     to: length,

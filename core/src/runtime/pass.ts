@@ -29,6 +29,8 @@ export interface SequenceRows {
   readonly states: SequenceStates;
   /** Of which of these rows logits are wanted. */
   readonly logits: WantedLogits;
+  /** Where the `last` logits are put, `[vocab]`. A vocabulary allocated at each token keeps the collector busy. */
+  readonly into?: Float32Array | undefined;
 }
 
 /** One forward of several sequences: its rows, angles, side inputs, and what layers share. */

@@ -9,6 +9,8 @@ export interface PrefillOptions {
   readonly chunk: number;
   /** Of which of the new rows logits are given, chunk by chunk; a sink takes them, and nothing is given. */
   readonly logits: WantedLogits;
+  /** Where the `last` logits are put, `[vocab]`; absent: in an array of their own. */
+  readonly into?: Float32Array;
   /** Gives way to every other step. */
   readonly background?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -28,7 +30,7 @@ export async function* prefill(
   scheduler: Scheduler,
   sequence: Sequence,
   ids: readonly number[],
-  { chunk, logits, signal, checkpointAt = 0, background = false }: PrefillOptions,
+  { chunk, logits, into, signal, checkpointAt = 0, background = false }: PrefillOptions,
 ): AsyncGenerator<Float32Array> {
   requireTokens(model, ids);
   const finalLength = sequence.length + ids.length;
@@ -42,7 +44,8 @@ export async function* prefill(
     const border = done < again.length ? again.length : all.length;
     const end = Math.min(done + Math.min(chunk, sequence.rowsToCheckpoint(checkpointAt)), border);
     const wanted = end > again.length ? wantedOf(logits, done - again.length, end - again.length, ids.length) : 'none';
-    const given = await scheduler.run({ sequence, ids: all.slice(done, end), finalLength, logits: wanted, background });
+    const rows = all.slice(done, end);
+    const given = await scheduler.run({ sequence, ids: rows, finalLength, logits: wanted, into, background });
     if (sequence.length === checkpointAt) sequence.checkpoint();
     done = end;
     if (given.length > 0) yield given;

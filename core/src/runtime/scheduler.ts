@@ -8,6 +8,8 @@ export interface Step {
   readonly ids: readonly number[];
   readonly finalLength: number;
   readonly logits: WantedLogits;
+  /** Where the `last` logits are put, `[vocab]`; absent: in an array of their own. */
+  readonly into?: Float32Array | undefined;
   /** Runs alone, and only while no other step waits. */
   readonly background?: boolean;
 }
@@ -85,8 +87,8 @@ export class Scheduler {
   }
 
   #forward(batch: readonly Waiting[]): void {
-    const rows = batch.map(({ step: { sequence, ids, finalLength, logits } }) => {
-      return { ids, position: sequence.length, finalLength, states: sequence.states, logits };
+    const rows = batch.map(({ step: { sequence, ids, finalLength, logits, into } }) => {
+      return { ids, position: sequence.length, finalLength, states: sequence.states, logits, into };
     });
     let logits: Float32Array[];
     try {

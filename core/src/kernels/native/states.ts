@@ -64,7 +64,7 @@ export const stateOps = (list: CommandList, half: boolean): StateOps => {
       if (!s.grows || position < 0 || position > s.length) {
         throw new Error(`append: rows at ${position} of state ${s.name}, which has ${s.length}`);
       }
-      s.bytes = addon.stateReserve(engine, s.id, position + length);
+      if ((position + length) * s.rowBytes > s.bytes) s.bytes = addon.stateReserve(engine, s.id, position + length);
       list.push('append', [s.id, ...view(x), start, length, position]);
       s.length = position + length;
     },
