@@ -16,7 +16,17 @@ const build = path.join(here, 'build');
 const target = path.join(build, 'kvad.node');
 const arch = argv.arch ?? process.arch;
 
-const COMMON = ['-std=c++17', '-O3', '-fPIC', '-pthread', '-fno-math-errno', '-fno-trapping-math', '-fvisibility=hidden', '-Wall', '-Wextra'];
+const COMMON = [
+  '-std=c++17',
+  '-O3',
+  '-fPIC',
+  '-pthread',
+  '-fno-math-errno',
+  '-fno-trapping-math',
+  '-fvisibility=hidden',
+  '-Wall',
+  '-Wextra',
+];
 
 /** Flags of a file beyond the common ones, by machine. The files guard themselves: without their flags they are empty. */
 const FLAGS = {
