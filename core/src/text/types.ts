@@ -51,6 +51,8 @@ export interface TemplateInput {
   readonly name?: string;
   /** The clock of `strftime_now`, in local time; absent: now. */
   readonly now?: Date;
+  /** Content that is a list of texts stays one, even if the template wants a text. Absent: it is joined for such a template. */
+  readonly keepParts?: boolean;
 }
 
 /** Renders a chat template; the one seam behind which the dialect of Jinja lies. */
@@ -59,7 +61,7 @@ export interface TemplateRenderer {
   readonly source: string;
   /** Names of the templates, `default` first; most models have that one only. */
   readonly names: readonly string[];
-  /** Throws KVAD_E_TEMPLATE_RAISED with the template's own words, or KVAD_E_TEMPLATE. */
+  /** Throws KVAD_E_TEMPLATE_RAISED with the template's own words, KVAD_E_TEMPLATE_LIMIT, or KVAD_E_TEMPLATE. */
   render(input: TemplateInput): string;
 }
 

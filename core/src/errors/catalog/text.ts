@@ -36,6 +36,10 @@ export const TEXT_ERRORS = {
     (p) => `the chat template of ${p.file} cannot be rendered: ${p.reason}`,
     'use the model without its template (--raw), or give another one with kvad render --template',
   ),
+  KVAD_E_TEMPLATE_LIMIT: entry<{ file: string; limit: string }>(
+    (p) => `the chat template of ${p.file} was stopped: it asks for ${p.limit}`,
+    'no template of a model should; use the model without it (--raw), or give another one with kvad render --template',
+  ),
   KVAD_E_TEMPLATE_RAISED: entry<{ file: string; text: string }>(
     (p) => `the chat template refuses this conversation: ${p.text} (${p.file})`,
     'change the conversation to what the model was made for',
