@@ -7,9 +7,11 @@ export type { ArchBroken, ArchFamily, ArchPlugin, CliArch } from './generated/cl
 export type { BenchKernel, BenchMachine, BenchSpread, BenchVariant, CliBench } from './generated/cli-bench.js';
 export type { CliCache } from './generated/cli-cache.js';
 export type { CliCompletions } from './generated/cli-completions.js';
+export type { CliDoctor, DoctorCheck } from './generated/cli-doctor.js';
 export type { CliError } from './generated/cli-error.js';
 export type { CliInfo } from './generated/cli-info.js';
 export type { CliLogits } from './generated/cli-logits.js';
+export type { CachedSnapshotEntry, CliLs, RunsHere } from './generated/cli-ls.js';
 export type {
   CliPerplexity,
   PerplexityBaseModel,
@@ -17,9 +19,13 @@ export type {
   PerplexityKld,
   PerplexityWindow,
 } from './generated/cli-perplexity.js';
+export type { CliPull, PulledFile } from './generated/cli-pull.js';
 export type { CliRender } from './generated/cli-render.js';
+export type { CliRm } from './generated/cli-rm.js';
 export type { CliRun, RunConfig, RunSampling, RunToken } from './generated/cli-run.js';
+export type { CliSearch } from './generated/cli-search.js';
 export type { CliTokenize } from './generated/cli-tokenize.js';
+export type { CliUse } from './generated/cli-use.js';
 export type { KvadConfig } from './generated/kvad-config.js';
 export * from './generated/model-plan.js';
 export type { PartLists, PluginManifest } from './generated/plugin-manifest.js';

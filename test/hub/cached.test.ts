@@ -76,7 +76,7 @@ describe('a model that is not whole', () => {
     } catch (error) {
       expect(error).toMatchObject({
         code: 'KVAD_E_HUB_INCOMPLETE',
-        hint: expect.stringContaining('pull owner/name fetches what is missing') as string,
+        hint: 'kvad pull owner/name fetches what is missing',
       });
     }
   });
@@ -102,7 +102,7 @@ describe('no model argument', () => {
     writeDefaultModel(home.env, 'owner/name');
     rmSync(home.cache, { recursive: true });
     expect(() => find(null)).toThrow(
-      /the default model owner\/name, which kvad.* wrote into .*state\.json, cannot be used/,
+      /the default model owner\/name, which kvad use wrote into .*state\.json, cannot be used/,
     );
   });
 });

@@ -17,6 +17,8 @@ interface AddOptions {
   readonly private?: boolean;
   readonly downloads?: number;
   readonly allowed?: readonly string[];
+  /** Sizes that the list of files tells in place of the true ones. */
+  readonly claims?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -67,7 +69,7 @@ export class LocalHub {
     const held = this.#models.get(id) ?? {
       ...{ id, commits: new Map(), refs: new Map() },
       ...{ gated: options.gated ?? false, private: options.private ?? false, downloads: options.downloads ?? 1 },
-      allowed: new Set(options.allowed ?? []),
+      ...{ allowed: new Set(options.allowed ?? []), claims: options.claims ?? {} },
     };
     held.commits.set(commit, files);
     held.refs.set('main', commit);
@@ -124,7 +126,7 @@ export class LocalHub {
     const commit = commitNamed(model, revision);
     if (commit === null) return refuse(response, 404, 'RevisionNotFound', `Invalid rev id: ${revision}`);
     if (words[verb] !== 'tree') return json(request, response, apiModel(model, commit), mishap);
-    json(request, response, treeOf(model.commits.get(commit) ?? new Map()), mishap);
+    json(request, response, treeOf(model.commits.get(commit) ?? new Map(), model.claims), mishap);
   }
 
   #resolve(
@@ -207,7 +209,7 @@ const countParameters = (files: ReadonlyMap<string, HeldFile>): object | undefin
   for (const { path, bytes } of files.values()) {
     if (!path.endsWith('.safetensors') || bytes.length < 8) continue;
     const length = Number(bytes.readBigUInt64LE(0));
-    if (length > bytes.length - 8) continue;
+    if (length > bytes.length - 8 || bytes[8] !== 0x7b) continue;
     const header = JSON.parse(bytes.subarray(8, 8 + length).toString()) as Record<
       string,
       { dtype?: string; shape?: number[] }
@@ -221,15 +223,17 @@ const countParameters = (files: ReadonlyMap<string, HeldFile>): object | undefin
   return total === 0 ? undefined : { parameters, total };
 };
 
-const treeOf = (files: ReadonlyMap<string, HeldFile>): object[] => {
+const treeOf = (files: ReadonlyMap<string, HeldFile>, claims: HeldModel['claims']): object[] => {
   const folders = new Set(
     [...files.keys()].flatMap((name) => (name.includes('/') ? [name.replace(/\/[^/]*$/, '')] : [])),
   );
   return [
     ...[...folders].map((folder) => ({ type: 'directory', oid: '0'.repeat(40), size: 0, path: folder })),
     ...[...files.values()].map(({ path, bytes, oid, lfs }) => ({
-      ...{ type: 'file', oid, size: bytes.length, path },
-      ...(lfs === null ? {} : { lfs: { oid: lfs, size: bytes.length, pointerSize: 134 }, xetHash: lfs }),
+      ...{ type: 'file', oid, size: claims[path] ?? bytes.length, path },
+      ...(lfs === null
+        ? {}
+        : { lfs: { oid: lfs, size: claims[path] ?? bytes.length, pointerSize: 134 }, xetHash: lfs }),
     })),
   ];
 };

@@ -24,6 +24,8 @@ export interface HeldModel {
   downloads: number;
   /** Whom a gate lets in: tokens. */
   readonly allowed: Set<string>;
+  /** Sizes that the list of files tells in place of the true ones. */
+  readonly claims: Readonly<Record<string, number>>;
 }
 
 /** Contents by path, for tests that need no checkpoint. */

@@ -18,6 +18,7 @@ export const temporaryHome = (hub: LocalHub | null): Home => {
     folder,
     cache: path.join(folder, 'hf', 'hub'),
     env: {
+      NO_COLOR: '1',
       HF_HOME: path.join(folder, 'hf'),
       HF_HUB_CACHE: '',
       HF_TOKEN: '',

@@ -9,6 +9,11 @@ export type Action<Name extends CommandName> = (
 
 /** The code behind each command, loaded when the command is run. */
 export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Name>> } = {
+  search: async () => (await import('./search.js')).search,
+  pull: async () => (await import('./pull.js')).pull,
+  ls: async () => (await import('./ls.js')).ls,
+  use: async () => (await import('./use.js')).use,
+  rm: async () => (await import('./rm.js')).rm,
   run: async () => (await import('./run.js')).run,
   info: async () => (await import('./info.js')).info,
   arch: async () => (await import('./arch.js')).arch,
@@ -19,6 +24,7 @@ export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Nam
   perplexity: async () => (await import('./perplexity.js')).perplexity,
   tokenize: async () => (await import('./tokenize.js')).tokenize,
   render: async () => (await import('./render.js')).render,
+  doctor: async () => (await import('./doctor.js')).doctor,
   bench: async () => (await import('./bench.js')).bench,
   cache: async () => (await import('./cache.js')).cache,
   'cache clear': async () => (await import('./cache.js')).cacheClear,

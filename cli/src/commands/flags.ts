@@ -19,8 +19,8 @@ export const MODEL = {
   name: 'model',
   short: 'm',
   value: 'MODEL',
-  absent: 'the bundled model',
-  about: 'folder of a checkpoint',
+  absent: 'that of kvad use, else the bundled one',
+  about: 'folder of a checkpoint, or a model of the cache: owner/name[@revision]',
 } as const satisfies Flag;
 
 export const PLUGIN = {

@@ -3,6 +3,7 @@ import { createEngine } from '../index.js';
 import type { Io } from '../io/io.js';
 import { warn } from '../io/warn.js';
 import { findModel, placesOf } from '../model-folder.js';
+import { showBanner } from './banner.js';
 import { interruptible } from './interruptible.js';
 
 /** What `withModel` needs to load one. */
@@ -20,9 +21,10 @@ export const withModel = async (
 ): Promise<void> => {
   const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd, env: io.env });
   try {
-    const { folder, warnings } = findModel(choice.model, placesOf(io));
-    for (const warning of warnings) await warn(io, warning);
-    const model = await interruptible(io.interrupt, engine.load(folder, choice.load));
+    const found = findModel(choice.model, placesOf(io));
+    for (const warning of found.warnings) await warn(io, warning);
+    const model = await interruptible(io.interrupt, engine.load(found.folder, choice.load));
+    await showBanner(io, found, model.facts);
     const told = new Set<string>();
     await tell(io, model, told);
     await use(model);

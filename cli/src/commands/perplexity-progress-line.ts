@@ -1,6 +1,6 @@
 import type { PerplexityProgress } from '@kvad/core';
 import { write, type Io } from '../io/io.js';
-import { perSecond } from '../io/quantities.js';
+import { clock, perSecond } from '../io/quantities.js';
 
 /** The running estimate, with the time that is left, on one line of a terminal. */
 export interface ProgressLine {
@@ -40,11 +40,3 @@ export const progressText = (progress: PerplexityProgress): string => {
 };
 
 const fixed = (value: number | null, digits: number): string => value?.toFixed(digits) ?? '-';
-
-/** `1:02:03`, `0:42` */
-const clock = (seconds: number): string => {
-  const whole = Math.ceil(seconds);
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const shown = parts[0] === 0 ? parts.slice(1) : parts;
-  return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
-};

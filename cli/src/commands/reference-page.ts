@@ -11,7 +11,7 @@ export const referencePage = (): string =>
     '',
     'The answer goes to stdout, everything else to stderr. `--json` prints one JSON object on stdout, whose schema is `schemas/json/cli-<command>.schema.json`; an error is then one line of JSON on stderr (`cli-error.schema.json`), and stdout stays empty. Colour and speed are shown on a terminal only.',
     '',
-    'A model is a folder with `config.json` and safetensors files, as it lies on the Hub; without one the model that ships with kvad is used.',
+    'A model is a folder with `config.json` and safetensors files, or `owner/name[@revision]` of the Hub that `kvad pull` has put into the cache; without one it is the model that `kvad use` chose, else the one that ships with kvad.',
     '',
     '| command | does |',
     '|---|---|',

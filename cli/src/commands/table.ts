@@ -13,6 +13,7 @@ import {
 } from './flags.js';
 import { BENCH } from './bench-row.js';
 import { CACHE, CACHE_CLEAR } from './cache-rows.js';
+import { DOCTOR, LS, PULL, RM, SEARCH, USE } from './hub-rows.js';
 import { PERPLEXITY } from './perplexity-row.js';
 
 /**
@@ -33,17 +34,22 @@ const OPTIONAL_MODEL = {
   name: 'model',
   type: 'model',
   required: false,
-  about: 'folder of a checkpoint; absent: the bundled model',
+  about: 'folder of a checkpoint, or owner/name[@revision]; absent: that of kvad use, else the bundled one',
 } as const satisfies Argument;
 
 const REQUIRED_MODEL = {
   name: 'model',
   type: 'model',
   required: true,
-  about: 'folder of a checkpoint',
+  about: 'folder of a checkpoint, or owner/name[@revision]',
 } as const satisfies Argument;
 
 export const COMMANDS = {
+  search: SEARCH,
+  pull: PULL,
+  ls: LS,
+  use: USE,
+  rm: RM,
   run: {
     about: 'complete a prompt; the answer goes to stdout as it is made',
     details:
@@ -153,7 +159,7 @@ export const COMMANDS = {
     about: 'the layer plan that a config becomes',
     details:
       'A summary with equal layers collapsed; with `--json` the plan itself (schemas/json/model-plan.schema.json), with `--json --audit` an object of the plan and the audit of config keys.',
-    arguments: [{ ...REQUIRED_MODEL, about: 'folder of a checkpoint, or a config.json' }],
+    arguments: [{ ...REQUIRED_MODEL, about: 'folder of a checkpoint, owner/name[@revision], or a config.json' }],
     flags: [
       { type: 'switch', name: 'audit', about: 'also what became of each key of config.json' },
       PLUGIN,
@@ -242,6 +248,7 @@ export const COMMANDS = {
       'kvad render ./my-model --messages chat.json --var enable_thinking=false --json',
     ],
   },
+  doctor: DOCTOR,
   bench: BENCH,
   cache: CACHE,
   'cache clear': CACHE_CLEAR,
@@ -265,6 +272,12 @@ export type Arguments<Name extends CommandName> = ArgumentsOf<(typeof COMMANDS)[
 export const ENVIRONMENT = [
   { name: 'KVAD_THREADS', about: 'threads that compute; --threads stands before it' },
   { name: 'KVAD_REQUIRE_NATIVE', about: '1: refuse to run on the reference arithmetic' },
+  { name: 'HF_HOME', about: 'home of the Hugging Face cache, shared with Python (default ~/.cache/huggingface)' },
+  { name: 'HF_HUB_CACHE', about: 'where models lie (default $HF_HOME/hub)' },
+  { name: 'HF_TOKEN', about: 'for gated and private models; else what hf auth login wrote is read' },
+  { name: 'HF_ENDPOINT', about: 'the Hub (default https://huggingface.co); the token goes nowhere else' },
+  { name: 'HF_HUB_OFFLINE', about: '1: no connection is opened' },
+  { name: 'XDG_CONFIG_HOME', about: 'kvad use writes $XDG_CONFIG_HOME/kvad/state.json (default ~/.config)' },
   { name: 'XDG_DATA_HOME', about: "the user's plugins lie in $XDG_DATA_HOME/kvad/plugins (default ~/.local/share)" },
   { name: 'NO_COLOR', about: 'set: no colour, also on a terminal' },
 ] as const;

@@ -10,6 +10,14 @@ export const formatSeconds = (milliseconds: number): string => `${(milliseconds 
 export const perSecond = (count: number, milliseconds: number): number =>
   milliseconds > 0 ? (count * 1000) / milliseconds : 0;
 
+/** `1:02:03`, `0:42` */
+export const clock = (seconds: number): string => {
+  const whole = Math.ceil(seconds);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const shown = parts[0] === 0 ? parts.slice(1) : parts;
+  return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
+};
+
 const scaled = (value: number, step: number, units: readonly string[]): string => {
   let unit = 0;
   let rest = value;

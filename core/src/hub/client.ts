@@ -102,6 +102,17 @@ export class HubClient {
     });
   }
 
+  /** Milliseconds that the Hub takes to answer. Throws KVAD_E_HUB_*. */
+  async ping(): Promise<number> {
+    const target = { model: null, file: null };
+    return this.requests.retrying(target, async () => {
+      const start = performance.now();
+      const response = await this.requests.fetch(target, `${this.requests.settings.endpoint}/api/models?limit=1`);
+      await response.json();
+      return performance.now() - start;
+    });
+  }
+
   /** A file as text (UTF-8). Throws KVAD_E_HUB_FILE_ABSENT where there is none. */
   async fetchText(model: HubModel, file: string): Promise<string> {
     const target = { model, file };

@@ -8,7 +8,7 @@ export interface HubTarget {
 }
 
 export const targetName = ({ model, file }: HubTarget): string =>
-  model === null ? 'a search' : file === null ? modelName(model) : `${file} of ${modelName(model)}`;
+  model === null ? 'its list of models' : file === null ? modelName(model) : `${file} of ${modelName(model)}`;
 
 /** What is known of an answer that is not the thing asked for. */
 export interface Refusal {

@@ -10,7 +10,7 @@ export interface Place {
 export const HUB_ERRORS = {
   KVAD_E_HUB_OFFLINE: entry<{ what: string }>(
     (p) => `HF_HUB_OFFLINE is set, and ${p.what} needs the Hub`,
-    "unset HF_HUB_OFFLINE, or use a model that kvad's ls shows as whole",
+    'unset HF_HUB_OFFLINE, or use a model that kvad ls shows as whole',
   ),
   KVAD_E_HUB_UNREACHABLE: entry<{ host: string; reason: string }>(
     (p) => `${p.host} does not answer: ${p.reason}`,
@@ -31,8 +31,8 @@ export const HUB_ERRORS = {
     (p) => `${p.host} has no model ${p.model}${p.token ? '' : ', or it is private'}`,
     (p) =>
       p.token
-        ? "check the name with kvad's search"
-        : "check the name with kvad's search; for a private model set HF_TOKEN to a token that may read it",
+        ? 'check the name with kvad search'
+        : 'check the name with kvad search; for a private model set HF_TOKEN to a token that may read it',
   ),
   KVAD_E_HUB_REVISION_ABSENT: entry<Place & { revision: string; known: readonly string[] | null }>(
     (p) =>
@@ -40,7 +40,7 @@ export const HUB_ERRORS = {
     (p) =>
       p.known === null
         ? 'name a branch, a tag or a commit of the model, or leave it out for main'
-        : `fetch it with kvad's pull ${p.model}@${p.revision}, or name one that is there`,
+        : `fetch it with kvad pull ${p.model}@${p.revision}, or name one that is there`,
   ),
   KVAD_E_HUB_FILE_ABSENT: entry<Place & { file: string }>(
     (p) => `${p.model} has no file ${p.file}`,
@@ -63,9 +63,21 @@ export const HUB_ERRORS = {
         ? 'make a token that may read this model, and set HF_TOKEN to it'
         : 'set HF_TOKEN to a token that may read this model',
   ),
+  KVAD_E_HUB_CHECKSUM: entry<Place & { file: string; expected: string; found: string }>(
+    (p) => `${p.file} of ${p.model} came with the checksum ${p.found}, the Hub tells ${p.expected}`,
+    'something between the Hub and here changes what is sent: try another network, or HF_ENDPOINT without a mirror',
+  ),
+  KVAD_E_HUB_NO_SPACE: entry<Place & { folder: string; needed: string; free: string }>(
+    (p) => `${p.model} needs ${p.needed} in ${p.folder}, which has ${p.free} left`,
+    'make room (kvad ls shows what each model takes), or set HF_HUB_CACHE to a folder on a larger disk',
+  ),
   KVAD_E_HUB_CACHE: entry<{ folder: string; reason: string }>(
     (p) => `the model cache ${p.folder} cannot be used: ${p.reason}`,
     'check its permissions, or set HF_HUB_CACHE to a folder of yours',
+  ),
+  KVAD_E_HUB_NOTHING_TO_RUN: entry<Place & { what: string; action: string }>(
+    (p) => `${p.model} holds ${p.what}`,
+    (p) => p.action,
   ),
   KVAD_E_HUB_INCOMPLETE: entry<Place & { folder: string; missing: readonly string[]; damaged: readonly string[] }>(
     (p) => {
@@ -75,10 +87,14 @@ export const HUB_ERRORS = {
       ];
       return `${p.model} is not whole: ${p.folder} ${parts.join(' and ')}`;
     },
-    (p) => `kvad's pull ${p.model} fetches what is missing`,
+    (p) => `kvad pull ${p.model} fetches what is missing`,
+  ),
+  KVAD_E_HUB_NOT_CACHED: entry<Place & { folder: string }>(
+    (p) => `${p.model} is not in the model cache ${p.folder}`,
+    'kvad ls shows what is there',
   ),
   KVAD_E_DEFAULT_MODEL_GONE: entry<{ model: string; file: string; reason: string }>(
-    (p) => `the default model ${p.model}, which kvad's use wrote into ${p.file}, cannot be used: ${p.reason}`,
-    "choose another with kvad's use MODEL, or the bundled one with kvad's use --bundled",
+    (p) => `the default model ${p.model}, which kvad use wrote into ${p.file}, cannot be used: ${p.reason}`,
+    'choose another with kvad use MODEL, or the bundled one with kvad use --bundled',
   ),
 } as const;
