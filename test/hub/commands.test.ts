@@ -59,12 +59,12 @@ describe('after kvad pull, offline', () => {
   });
 
   it('tells in kvad info where each sampling value comes from', async () => {
-    hub.add('fox/mine', {
+    hub.add('owl/mine', {
       ...folderContents(BUNDLED_MODEL),
       'generation_config.json': '{"temperature":0.25,"top_k":7}',
     });
-    await play(home, ['pull', 'fox/mine']);
-    const { sampling } = await playJson<CliInfo>(home, 'cli-info', ['info', 'fox/mine']);
+    await play(home, ['pull', 'owl/mine']);
+    const { sampling } = await playJson<CliInfo>(home, 'cli-info', ['info', 'owl/mine']);
     expect(sampling).toMatchObject({
       temperature: { value: 0.25, source: 'generation_config.json' },
       top_k: { value: 7, source: 'generation_config.json' },
