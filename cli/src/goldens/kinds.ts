@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { GoldensReport } from './report.js';
 import { isScoringFolder, scoringGoldens } from './scoring.js';
+import { isTemplatesFolder, templateGoldens } from './templates.js';
 import { isTokenizersFolder, tokenizerGoldens, type TokenizerGoldensOptions } from './tokenizers.js';
 
 export type GoldensOptions = Pick<TokenizerGoldensOptions, 'fetch' | 'library'>;
@@ -14,6 +15,7 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { kind: 'scoring', recognises: isScoringFolder, run: (dir) => scoringGoldens(dir) },
+  { kind: 'templates', recognises: isTemplatesFolder, run: (dir) => templateGoldens(dir) },
   { kind: 'tokenizers', recognises: isTokenizersFolder, run: tokenizerGoldens },
 ];
 

@@ -19,9 +19,11 @@ for (const dir of dirs) {
 if (json) say(JSON.stringify(reports, null, 2));
 process.exitCode = reports.every(({ cases, equal, refused_both: both }) => equal + both === cases && cases > 0) ? 0 : 1;
 
-function print({ dir, kind, cases, equal, max_rel: maxRel, not_run: notRun = [], failures }: GoldensReport): void {
+function print(report: GoldensReport): void {
+  const { dir, kind, cases, equal, refused_both: both, max_rel: maxRel, not_run: notRun = [], failures } = report;
+  const refused = both === 0 ? '' : `, ${both} refused by both`;
   const noise = maxRel === undefined ? '' : `, largest relative difference ${maxRel.toExponential(1)}`;
-  say(`${dir} (${kind}): ${equal} of ${cases} equal${noise}`);
+  say(`${dir} (${kind}): ${equal} of ${cases} equal${refused}${noise}`);
   for (const { id, reason } of notRun) say(`  not run: ${id}: ${reason}`);
   for (const { id, expected, got } of failures) {
     say(`  ${id}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`);

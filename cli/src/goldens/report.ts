@@ -37,6 +37,8 @@ export class Tally {
   #cases = 0;
   #equal = 0;
   #refusedHere = 0;
+  #refusedThere = 0;
+  #refusedBoth = 0;
   /** null: no numbers have been compared with a tolerance relative to them. */
   #maxRel: number | null = null;
   readonly #failures: Failure[] = [];
@@ -76,6 +78,19 @@ export class Tally {
     this.#fail({ id, expected: 'a value', got: error instanceof Error ? error.message : String(error) });
   }
 
+  /** Refused by both. */
+  refusedByBoth(): void {
+    this.#cases++;
+    this.#refusedBoth++;
+  }
+
+  /** A value where the other software refused. */
+  accepted(id: string, refusal: unknown, got: unknown): void {
+    this.#cases++;
+    this.#refusedThere++;
+    this.#fail({ id, expected: refusal, got });
+  }
+
   notRun(id: string, reason: string): void {
     this.#notRun.push({ id, reason });
   }
@@ -87,10 +102,10 @@ export class Tally {
       kind,
       cases: this.#cases,
       equal: this.#equal,
-      different: this.#cases - this.#equal - this.#refusedHere,
-      refused_both: 0,
+      different: this.#cases - this.#equal - this.#refusedHere - this.#refusedThere - this.#refusedBoth,
+      refused_both: this.#refusedBoth,
       refused_only_here: this.#refusedHere,
-      refused_only_there: 0,
+      refused_only_there: this.#refusedThere,
       ...(this.#maxRel === null ? {} : { max_rel: this.#maxRel }),
       ...(this.#notRun.length === 0 ? {} : { not_run: this.#notRun }),
       failures: this.#failures,
