@@ -6,6 +6,7 @@ const NOWHERE = '/nonexistent/kvad-tests';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/bundle-is-fresh.ts'],
     // The packages run as they are shipped: Node loads what `tsc` built, nothing is transformed again.
     server: { deps: { external: [/\/dist\//] } },
     // Processes, because native modules and workers are part of what is tested. Two fill the smallest machine.

@@ -1,6 +1,7 @@
-/** Builds every package (`tsc -b`). Run by `npm install` (prepare) and by `npm run build`. */
+/** Builds every package (`tsc -b`) and what starts often (`bundle.mjs`). Run by `npm install` (prepare) and by `npm run build`. */
 import { $ } from 'zx';
 
 $.verbose = false;
 $.stdio = 'inherit';
 await $`npx tsc -b`;
+await $`node ${import.meta.dirname}/bundle.mjs`;

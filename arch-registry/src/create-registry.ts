@@ -2,7 +2,7 @@ import { KvadError } from '@kvad/core';
 import type { Axis } from '@kvad/core/plugin';
 import { allClaims, CORE_KINDS, decide, kindClaim, type Owners } from './conflicts.js';
 import { discover } from './discover.js';
-import { coreVersion } from './host-core.js';
+import { coreVersion, packagesAsTheyLie } from './host-core.js';
 import { load } from './load.js';
 import { modelTypeOf, unknownType, type NamedType } from './resolve.js';
 import { schemaCheck } from './schema-problem.js';
@@ -10,6 +10,7 @@ import type {
   BrokenPlugin,
   Conflict,
   FoundPlugin,
+  HostModules,
   LoadedPlugin,
   Registry,
   RegistryOptions,
@@ -37,7 +38,7 @@ export const createRegistry = (options: RegistryOptions): Registry => {
     if (first === undefined) found.push(validated.found);
     else broken.push(shadowed(validated.found, first));
   }
-  return new PluginRegistry(found, broken, decide(found, project));
+  return new PluginRegistry(found, broken, decide(found, project), options.host ?? packagesAsTheyLie());
 };
 
 const shadowed = (plugin: FoundPlugin, first: FoundPlugin): BrokenPlugin => {
@@ -50,13 +51,16 @@ class PluginRegistry implements Registry {
   readonly conflicts: readonly Conflict[];
   readonly modelTypes: ReadonlyMap<string, FoundPlugin>;
   readonly #owners: Owners['owners'];
+  readonly #host: HostModules;
   readonly #loaded = new Map<FoundPlugin, Promise<LoadedPlugin>>();
 
   constructor(
     readonly plugins: readonly FoundPlugin[],
     readonly broken: readonly BrokenPlugin[],
     { owners, conflicts }: Owners,
+    host: HostModules,
   ) {
+    this.#host = host;
     this.#owners = owners;
     this.conflicts = conflicts;
     const types = plugins.flatMap(({ modelTypes }) => modelTypes).filter((type) => owners.has(type));
@@ -88,7 +92,8 @@ class PluginRegistry implements Registry {
 
   #load(found: FoundPlugin): Promise<LoadedPlugin> {
     const loading =
-      this.#loaded.get(found) ?? load(found, (claim) => this.#owners.get(claim)?.directory === found.directory);
+      this.#loaded.get(found) ??
+      load(found, (claim) => this.#owners.get(claim)?.directory === found.directory, this.#host);
     this.#loaded.set(found, loading);
     return loading;
   }

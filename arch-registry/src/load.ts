@@ -4,7 +4,7 @@ import type { Axis } from '@kvad/core/plugin';
 import { kindClaim } from './conflicts.js';
 import { resolveCoreToHost } from './host-core.js';
 import { AXES, PART_LISTS } from './part-lists.js';
-import type { FoundPlugin, LoadedPlugin } from './types.js';
+import type { FoundPlugin, HostModules, LoadedPlugin } from './types.js';
 
 const IMPORT_LIMIT_SECONDS = 5;
 
@@ -15,21 +15,26 @@ const IMPORT_LIMIT_SECONDS = 5;
  *
  * @param owns whether this plugin brings a claim of its own, or another one was preferred for it
  */
-export const load = async (found: FoundPlugin, owns: (claim: string) => boolean): Promise<LoadedPlugin> => {
-  resolveCoreToHost(found.entry);
-  const plugin = pluginOf(found, await importEntry(found));
+export const load = async (
+  found: FoundPlugin,
+  owns: (claim: string) => boolean,
+  host: HostModules,
+): Promise<LoadedPlugin> => {
+  const own = found.origin === 'bundled' ? host.plugins[found.name] : undefined;
+  if (own === undefined) resolveCoreToHost(found.entry, host.core);
+  const plugin = pluginOf(found, await importEntry(found, own ?? pathToFileURL(found.entry).href));
   checkAgainstManifest(found, plugin);
   return { found, plugin: withoutOthers(plugin, owns) };
 };
 
-const importEntry = async ({ name, entry }: FoundPlugin): Promise<unknown> => {
+const importEntry = async ({ name, entry }: FoundPlugin, url: string): Promise<unknown> => {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     const error = new KvadError('KVAD_E_PLUGIN_TIMEOUT', { plugin: name, entry, seconds: IMPORT_LIMIT_SECONDS });
     timer = setTimeout(() => reject(error), IMPORT_LIMIT_SECONDS * 1000);
   });
   try {
-    const module = (await Promise.race([import(pathToFileURL(entry).href), limit])) as { default?: unknown };
+    const module = (await Promise.race([import(url), limit])) as { default?: unknown };
     return module.default;
   } catch (error) {
     if (isKvadError(error) && error.code === 'KVAD_E_PLUGIN_TIMEOUT') throw error;

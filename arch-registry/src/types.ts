@@ -74,6 +74,16 @@ export interface RegistryOptions {
   readonly userDirectory: string;
   /** Package directories of the bundled plugins. */
   readonly bundled: readonly string[];
+  /** Absent: the modules of the packages as they lie. */
+  readonly host?: HostModules;
+}
+
+/** Where the modules are that run in this process, for a program that holds them in other files than the packages. */
+export interface HostModules {
+  /** URLs of the entries of @kvad/core that plugins get, by specifier. */
+  readonly core: Readonly<Record<string, string>>;
+  /** URLs of modules that stand for the entries of plugins, by package name. */
+  readonly plugins: Readonly<Record<string, string>>;
 }
 
 export interface Registry {

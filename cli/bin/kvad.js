@@ -1,9 +1,25 @@
 #!/usr/bin/env node
 // CommonJS, and `--version` is answered here: Node starts its loader of ES modules only where it is needed.
-const [first] = process.argv.slice(2);
+const { existsSync, readdirSync, statSync } = require('node:fs');
+const path = require('node:path');
 
-if (first === '--version' || first === '-V') {
+const argv = process.argv.slice(2);
+const root = path.join(__dirname, '../..');
+const BUNDLE = path.join(__dirname, '../dist/start/kvad.js');
+
+/** In a checkout the packages may have been compiled since they were put together: then they run as they lie. */
+const isBundleStale = () => {
+  if (!existsSync(path.join(__dirname, '../src'))) return false;
+  const plugins = readdirSync(path.join(root, 'plugins')).map((name) => `plugins/${name}`);
+  const times = ['schemas', 'core', 'arch-registry', 'cli', ...plugins].map((folder) =>
+    statSync(path.join(root, folder, 'dist/.tsbuildinfo'), { throwIfNoEntry: false }),
+  );
+  const made = statSync(BUNDLE, { throwIfNoEntry: false });
+  return made === undefined || times.some((time) => time !== undefined && time.mtimeMs > made.mtimeMs);
+};
+
+if (argv[0] === '--version' || argv[0] === '-V') {
   process.stdout.write(`kvad ${require('../package.json').version}\n`);
 } else {
-  void import('../dist/commands/main.js').then(({ main }) => main(process.argv.slice(2)));
+  void import(isBundleStale() ? '../dist/commands/main.js' : '../dist/start/kvad.js').then(({ main }) => main(argv));
 }

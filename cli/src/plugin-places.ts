@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { RegistryOptions } from '@kvad/arch-registry';
+import { HOST_MODULES } from './host-modules.js';
 
 /** Where plugins are looked for. */
 export interface PluginPlaces {
@@ -17,6 +18,7 @@ export const registryOptions = ({ plugins, workingDirectory, env }: PluginPlaces
   workingDirectory,
   userDirectory: path.join(dataHome(env), 'kvad', 'plugins'),
   bundled: bundledPlugins(),
+  ...(HOST_MODULES === undefined ? {} : { host: HOST_MODULES }),
 });
 
 const dataHome = (env: PluginPlaces['env']): string => {

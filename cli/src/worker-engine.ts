@@ -2,9 +2,10 @@ import { KvadError, RemoteModel, type Engine, type LoadedModel, type LoadOptions
 import { inject, injectable } from 'tsyringe';
 import { modelFolder } from './model-folder.js';
 import type { EngineSettings } from './engine-settings.js';
-import { ENGINE_SETTINGS, WORKER_ENTRY } from './tokens.js';
+import type { StartWorker } from './start-worker.js';
+import { ENGINE_SETTINGS, START_WORKER } from './tokens.js';
 
-/** What the module of a worker finds as its `workerData`. */
+/** What the module of a worker is sent with the call that loads its model. */
 export interface WorkerData {
   readonly settings: EngineSettings;
   readonly directory: string;
@@ -15,14 +16,14 @@ export interface WorkerData {
 @injectable()
 export class WorkerEngine implements Engine {
   readonly #settings: EngineSettings;
-  readonly #entry: URL;
+  readonly #startWorker: StartWorker;
   readonly #loading = new Set<RemoteModel>();
   readonly #loaded = new Set<RemoteModel>();
   #closed = false;
 
-  constructor(@inject(ENGINE_SETTINGS) settings: EngineSettings, @inject(WORKER_ENTRY) entry: URL) {
+  constructor(@inject(ENGINE_SETTINGS) settings: EngineSettings, @inject(START_WORKER) start: StartWorker) {
     this.#settings = settings;
-    this.#entry = entry;
+    this.#startWorker = start;
   }
 
   async load(model: string | null, options: LoadOptions = {}): Promise<LoadedModel> {
@@ -31,7 +32,7 @@ export class WorkerEngine implements Engine {
     const directory = modelFolder(model, settings);
     const data: WorkerData = { settings, directory, options };
     const { model: remote, loaded } = RemoteModel.start({
-      entry: this.#entry,
+      worker: this.#startWorker(),
       data,
       directory,
       onEnd: () => this.#loaded.delete(remote),

@@ -1,17 +1,17 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { serveModel } from '@kvad/core';
-import { createContainer } from './container.js';
 import type { ModelLoader } from './model-loader.js';
 import { MODEL_LOADER } from './tokens.js';
+import { createWorkerContainer } from './worker-container.js';
 import type { WorkerData } from './worker-engine.js';
 
-const { settings, directory, options } = workerData as WorkerData;
 if (parentPort === null) throw new Error('this module runs in the worker thread of a model');
 
 // Answers are the caller's to print: what a plugin writes to stdout would stand among them.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 // The container is made within the load, so that what it refuses reaches the caller as it is.
-serveModel(parentPort, async () =>
-  createContainer(settings).resolve<ModelLoader>(MODEL_LOADER).load(directory, options),
-);
+serveModel(parentPort, async (data) => {
+  const { settings, directory, options } = data as WorkerData;
+  return createWorkerContainer(settings).resolve<ModelLoader>(MODEL_LOADER).load(directory, options);
+});

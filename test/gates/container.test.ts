@@ -1,10 +1,10 @@
 import { AXIS_TOKENS, PartRegistry } from '@kvad/core';
 import { expect, it } from 'vitest';
-import { createContainer } from '../../cli/dist/container.js';
+import { createWorkerContainer } from '../../cli/dist/worker-container.js';
 import * as TOKENS from '../../cli/dist/tokens.js';
 
 it.each(Object.entries(TOKENS))('the container resolves %s', (_, token) => {
-  expect(createContainer().resolve(token)).toBeDefined();
+  expect(createWorkerContainer().resolve(token)).toBeDefined();
 });
 
 it('each token is of kvad and has one name in every copy of a package', () => {
@@ -15,5 +15,5 @@ it('each token is of kvad and has one name in every copy of a package', () => {
 });
 
 it('a registry of parts resolves where no plugin brings any', () => {
-  expect(createContainer().resolve(PartRegistry).has('mixer', 'attention')).toBe(false);
+  expect(createWorkerContainer().resolve(PartRegistry).has('mixer', 'attention')).toBe(false);
 });

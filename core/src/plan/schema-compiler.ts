@@ -22,7 +22,7 @@ export const schemaCompiler = (options: Options = {}): Ajv2020 => {
   });
 };
 
-/** What a JSON Schema finds wrong with a value; empty: nothing. Throws where the schema itself is at fault. */
+/** What a JSON Schema finds wrong with a value; empty: nothing. Throws where the schema is seen to be at fault itself. */
 export type SchemaCheck = (value: unknown) => readonly ErrorObject[];
 
 export interface CheckOptions {
@@ -42,7 +42,7 @@ export const schemaCheck = (
   const byId = new Map(shared.map((one) => [String(one['$id']), one]));
   let compiled: ValidateFunction | undefined;
   const compile = (): ValidateFunction => {
-    const compiler = schemaCompiler({ useDefaults, allErrors: all, verbose: all });
+    const compiler = schemaCompiler({ useDefaults, allErrors: all, verbose: all, validateSchema: true });
     for (const one of shared) compiler.addSchema(one);
     return compiler.compile(schema);
   };

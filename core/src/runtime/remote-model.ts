@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { KvadError } from '../errors/kvad-error.js';
 import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
 import type { ChatMessage } from '../text/types.js';
@@ -7,9 +7,9 @@ import type { LoadedModel, ModelFacts, RenderOptions, Session } from './types.js
 import { WorkerConnection } from './worker-connection.js';
 
 export interface RemoteModelOptions {
-  /** The worker's module; it serves a model with `serveModel`. */
-  readonly entry: URL;
-  /** What the module finds as `workerData`. */
+  /** Its module serves a model with `serveModel`. */
+  readonly worker: Worker;
+  /** What `serveModel` gives to the function that loads. */
   readonly data: unknown;
   /** The model's folder, for messages. */
   readonly directory: string;
@@ -24,8 +24,8 @@ export class RemoteModel implements LoadedModel {
   #facts!: ModelFacts;
   #closing: Promise<void> | null = null;
 
-  private constructor({ entry, data, directory, onEnd }: RemoteModelOptions) {
-    this.#connection = new WorkerConnection(startWorker(entry, data), directory, {
+  private constructor({ worker, directory, onEnd }: RemoteModelOptions) {
+    this.#connection = new WorkerConnection(worker, directory, {
       held: (change) => this.#sessions.get(change.session)?.held(change),
       warnings: (warnings) => {
         this.#facts = { ...this.#facts, warnings };
@@ -34,10 +34,10 @@ export class RemoteModel implements LoadedModel {
     });
   }
 
-  /** Starts the worker, which loads its model at once: `loaded` says when, and what. */
+  /** Has the worker load its model: `loaded` says when, and what. */
   static start(options: RemoteModelOptions): { model: RemoteModel; loaded: Promise<RemoteModel> } {
     const model = new RemoteModel(options);
-    return { model, loaded: model.#load() };
+    return { model, loaded: model.#load(options.data) };
   }
 
   get facts(): ModelFacts {
@@ -90,9 +90,9 @@ export class RemoteModel implements LoadedModel {
     return this.close();
   }
 
-  async #load(): Promise<this> {
+  async #load(data: unknown): Promise<this> {
     try {
-      this.#facts = await this.#connection.call('load', {});
+      this.#facts = await this.#connection.call('load', { data });
       return this;
     } catch (error) {
       await this.terminate();
@@ -111,6 +111,3 @@ export class RemoteModel implements LoadedModel {
     throw new KvadError('KVAD_E_CLOSED', { what: 'session' });
   }
 }
-
-/** Flags of the caller's own program (`--input-type`, `--import`) are not for the worker's. */
-const startWorker = (entry: URL, data: unknown): Worker => new Worker(entry, { workerData: data, execArgv: [] });

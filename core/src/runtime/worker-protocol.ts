@@ -8,7 +8,7 @@ import type { WireError } from './wire-error.js';
  * Sessions and snapshots are numbers here.
  */
 export interface Calls {
-  load: { request: object; result: ModelFacts };
+  load: { request: { data: unknown }; result: ModelFacts };
   session: { request: object; result: number };
   prefill: {
     request: { session: number; ids: readonly number[]; logits: 'none' | 'last' | 'all'; chunk: number | null };

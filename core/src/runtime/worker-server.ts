@@ -16,24 +16,27 @@ type Handlers = {
   [M in Method]: (request: Calls[M]['request'], call: number, signal: AbortSignal) => Promise<Calls[M]['result']>;
 };
 
+/** `data` is what the caller's `RemoteModel.start` was given. */
+type Load = (data: unknown) => Promise<LocalModel>;
+
 /**
  * Answers the calls of an engine with a model of this thread. Calls overlap: between two forwards the event loop runs,
  * and the next messages are read.
  */
-export const serveModel = (port: MessagePort, load: () => Promise<LocalModel>): void => {
+export const serveModel = (port: MessagePort, load: Load): void => {
   new ModelServer(port, load).start();
 };
 
 class ModelServer {
   readonly #port: MessagePort;
-  readonly #load: () => Promise<LocalModel>;
+  readonly #load: Load;
   readonly #sessions = new Map<number, ServedSession>();
   readonly #running = new Map<number, AbortController>();
   #model: LocalModel | null = null;
   #sessionCount = 0;
   #warnings = 0;
 
-  constructor(port: MessagePort, load: () => Promise<LocalModel>) {
+  constructor(port: MessagePort, load: Load) {
     this.#port = port;
     this.#load = load;
   }
@@ -68,8 +71,8 @@ class ModelServer {
   }
 
   readonly #handlers: Handlers = {
-    load: async () => {
-      this.#model = await this.#load();
+    load: async ({ data }) => {
+      this.#model = await this.#load(data);
       const { facts } = this.#model;
       this.#warnings = facts.warnings.length;
       return facts;

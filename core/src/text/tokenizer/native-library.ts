@@ -1,6 +1,10 @@
-import { AddedToken, Tokenizer, type AddedTokenOptions } from 'tokenizers';
+import { createRequire } from 'node:module';
+import type * as Library from 'tokenizers';
 import type { AddedTokenFlags } from '../special-tokens.js';
 import type { MakeLibrary, TokenizerSource } from './library.js';
+
+// A native module: it is found from here, wherever this file's code has been put.
+const { AddedToken, Tokenizer } = createRequire(import.meta.url)('tokenizers') as typeof Library;
 
 /**
  * A tokenizer.json in the native library, the one that its format is of. Truncation and padding that the file asks for are
@@ -29,7 +33,7 @@ export const makeNative: MakeLibrary = (source, added) => {
 };
 
 /** The library reads a file in five sixths of the time that it needs for the text of a JavaScript string. */
-const open = ({ file, text }: TokenizerSource): Tokenizer => {
+const open = ({ file, text }: TokenizerSource): Library.Tokenizer => {
   if (file === null) return Tokenizer.fromString(text());
   try {
     return Tokenizer.fromFile(file);
@@ -38,7 +42,7 @@ const open = ({ file, text }: TokenizerSource): Tokenizer => {
   }
 };
 
-const optionsOf = (token: AddedTokenFlags): AddedTokenOptions => ({
+const optionsOf = (token: AddedTokenFlags): Library.AddedTokenOptions => ({
   singleWord: token.single_word,
   leftStrip: token.lstrip,
   rightStrip: token.rstrip,

@@ -1,0 +1,39 @@
+import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type Plugin } from '@kvad/core';
+import { AXES, createRegistry, PART_LISTS, type Registry } from '@kvad/arch-registry';
+import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { createContainer } from './container.js';
+import type { EngineOptions, EngineSettings } from './engine-settings.js';
+import { ModelLoader } from './model-loader.js';
+import { registryOptions } from './plugin-places.js';
+import { ENGINE_SETTINGS, LOAD_TEXT, MAKE_OPS, MAKE_PARTS, MODEL_LOADER, OPEN_REGISTRY } from './tokens.js';
+
+/** The composition root of the thread that loads a model: everything that `MODEL_LOADER` needs. */
+export const createWorkerContainer = (options: EngineOptions = {}): DependencyContainer => {
+  const worker = createContainer(options);
+  worker.register(OPEN_REGISTRY, { useFactory: instanceCachingFactory(openRegistry) });
+  worker.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
+  worker.register(MAKE_OPS, { useValue: chooseOps });
+  worker.register(LOAD_TEXT, { useValue: loadText });
+  worker.register(MODEL_LOADER, { useClass: ModelLoader });
+  return worker;
+};
+
+/**
+ * The registry is made at the first call, not while something is injected: what it refuses (a plugin that is not there)
+ * has to reach the caller as it is, and the container would wrap it.
+ */
+const openRegistry = (from: DependencyContainer): (() => Registry) => {
+  let registry: Registry | null = null;
+  return () => (registry ??= createRegistry(registryOptions(from.resolve<EngineSettings>(ENGINE_SETTINGS))));
+};
+
+/** Each part goes under the token of its axis; the registry is injected with all of them. */
+const partsOf = (plugins: readonly Plugin[], from: DependencyContainer): PartRegistry => {
+  const model = from.createChildContainer();
+  for (const plugin of plugins) {
+    for (const axis of AXES) {
+      for (const part of plugin[PART_LISTS[axis]]) model.register(AXIS_TOKENS[axis], { useValue: part });
+    }
+  }
+  return model.resolve(PartRegistry);
+};
