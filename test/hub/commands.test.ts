@@ -13,6 +13,8 @@ import { temporaryHome, type Home } from './temporary-home.js';
 
 const ONE = '1'.repeat(40);
 const TWO = '2'.repeat(40);
+/** Milliseconds: a model is loaded in a worker, which takes long where others compute. */
+const BUSY = 120_000;
 const offline = { env: { HF_HUB_OFFLINE: '1' } };
 
 let hub: LocalHub;
@@ -33,30 +35,38 @@ beforeEach(() => void (home = temporaryHome(hub)));
 afterEach(() => home.remove());
 
 describe('after kvad pull, offline', () => {
-  it('the model runs by its name, without a socket; every command finds it', async () => {
-    await play(home, ['pull', 'fox/tales']);
-    const connect = vi.spyOn(net.Socket.prototype, 'connect');
-    const words = ['run', '--model', 'fox/tales', '--prompt', 'Once', '--raw', '--greedy', '--max-tokens', '4'];
-    const ran = await playJson<CliRun>(home, 'cli-run', words, offline);
-    expect(ran).toMatchObject({ generated_tokens: 4, finish_reason: 'length' });
-    expect(ran.model).toContain(path.join('models--fox--tales', 'snapshots'));
-    expect(await playJson<CliInfo>(home, 'cli-info', ['info', 'fox/tales@main'], offline)).toMatchObject({
-      model: ran.model,
-    });
-    const ids = await playJson<CliTokenize>(home, 'cli-tokenize', ['tokenize', 'x', '--model', 'fox/tales'], offline);
-    expect(ids.model).toBe(ran.model);
-    expect(await play(home, ['arch', 'plan', 'fox/tales'], offline)).toMatchObject({ exit: 0 });
-    expect(connect).not.toHaveBeenCalled();
-  });
+  it(
+    'the model runs by its name, without a socket; every command finds it',
+    async () => {
+      await play(home, ['pull', 'fox/tales']);
+      const connect = vi.spyOn(net.Socket.prototype, 'connect');
+      const words = ['run', '--model', 'fox/tales', '--prompt', 'Once', '--raw', '--greedy', '--max-tokens', '4'];
+      const ran = await playJson<CliRun>(home, 'cli-run', words, offline);
+      expect(ran).toMatchObject({ generated_tokens: 4, finish_reason: 'length' });
+      expect(ran.model).toContain(path.join('models--fox--tales', 'snapshots'));
+      expect(await playJson<CliInfo>(home, 'cli-info', ['info', 'fox/tales@main'], offline)).toMatchObject({
+        model: ran.model,
+      });
+      const ids = await playJson<CliTokenize>(home, 'cli-tokenize', ['tokenize', 'x', '--model', 'fox/tales'], offline);
+      expect(ids.model).toBe(ran.model);
+      expect(await play(home, ['arch', 'plan', 'fox/tales'], offline)).toMatchObject({ exit: 0 });
+      expect(connect).not.toHaveBeenCalled();
+    },
+    BUSY,
+  );
 
-  it('tells on a terminal what was loaded', async () => {
-    await play(home, ['pull', 'fox/tales']);
-    const words = ['run', '--model', 'fox/tales', '--prompt', 'x', '--max-tokens', '1'];
-    const { err } = await play(home, words, { tty: true });
-    expect(err).toMatch(
-      /^fox\/tales · \S+ · 2\.\d+ M parameters · as stored · \S+ kernels · \d+ threads?\n {2}context \d+ tokens · /,
-    );
-  });
+  it(
+    'tells on a terminal what was loaded',
+    async () => {
+      await play(home, ['pull', 'fox/tales']);
+      const words = ['run', '--model', 'fox/tales', '--prompt', 'x', '--max-tokens', '1'];
+      const { err } = await play(home, words, { tty: true });
+      expect(err).toMatch(
+        /^fox\/tales · \S+ · 2\.\d+ M parameters · as stored · \S+ kernels · \d+ threads?\n {2}context \d+ tokens · /,
+      );
+    },
+    BUSY,
+  );
 
   it('tells in kvad info where each sampling value comes from', async () => {
     hub.add('owl/mine', {
