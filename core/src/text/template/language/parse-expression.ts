@@ -70,7 +70,9 @@ export class ExpressionParser {
   #chain(type: 'and' | 'or', part: () => Expression): Expression {
     let { line } = this.stream;
     let left = part();
+    let links = 0;
     while (this.stream.skipIf('name', type)) {
+      links = this.stream.link(links);
       left = { type, left, right: part(), line };
       ({ line } = this.stream);
     }
@@ -118,7 +120,9 @@ export class ExpressionParser {
   #arithmetic(operators: readonly string[], part: () => Expression): Expression {
     let { line } = this.stream;
     let left = part();
+    let links = 0;
     while (this.stream.isOperator(...operators)) {
+      links = this.stream.link(links);
       const op = this.stream.next().value as ArithmeticOperator;
       left = { type: 'arithmetic', op, left, right: part(), line };
       ({ line } = this.stream);
@@ -202,7 +206,7 @@ export class ExpressionParser {
 
   #postfix(start: Expression): Expression {
     let node = start;
-    for (;;) {
+    for (let links = 0; ; links = this.stream.link(links)) {
       if (this.stream.isOperator('.')) node = this.#dotted(node);
       else if (this.stream.isOperator('[')) node = this.#subscript(node);
       else if (this.stream.isOperator('(')) node = this.call(node);
@@ -212,7 +216,7 @@ export class ExpressionParser {
 
   #filters(start: Expression): Expression {
     let node = start;
-    for (;;) {
+    for (let links = 0; ; links = this.stream.link(links)) {
       if (this.stream.isOperator('|')) node = this.filters(node);
       else if (this.stream.isName('is')) node = this.#test(node);
       else if (this.stream.isOperator('(')) node = this.call(node);

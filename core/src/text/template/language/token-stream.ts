@@ -5,6 +5,9 @@ import { TemplateSyntaxError } from './syntax-error.js';
 /** Expressions or blocks inside each other. */
 const DEEPEST = 150;
 
+/** Operators, filters or attributes one after the other; Python's own compiler ends at some hundreds. */
+const LONGEST = 2_000;
+
 /** Reads tokens one after the other. */
 export class TokenStream {
   readonly #tokens: readonly Token[];
@@ -60,6 +63,12 @@ export class TokenStream {
 
   error(message: string, line = this.line): TemplateSyntaxError {
     return new TemplateSyntaxError(message, line);
+  }
+
+  /** Another link of a chain. */
+  link(count: number): number {
+    if (count >= LONGEST) throw new LimitExceeded(`more than ${LONGEST} parts one after the other (line ${this.line})`);
+    return count + 1;
   }
 
   /** Runs `read` one level deeper. */
