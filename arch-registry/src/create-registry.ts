@@ -1,9 +1,10 @@
 import { KvadError } from '@kvad/core';
 import type { Axis } from '@kvad/core/plugin';
 import { allClaims, CORE_KINDS, decide, kindClaim, type Owners } from './conflicts.js';
-import { discover } from './discover.js';
+import { discover, type Candidate } from './discover.js';
 import { coreVersion, packagesAsTheyLie } from './host-core.js';
 import { load } from './load.js';
+import type { ProjectConfig } from './project-config.js';
 import { modelTypeOf, unknownType, type NamedType } from './resolve.js';
 import { schemaCheck } from './schema-problem.js';
 import type {
@@ -25,6 +26,15 @@ import { validate } from './validate.js';
  */
 export const createRegistry = (options: RegistryOptions): Registry => {
   const { candidates, project } = discover(options);
+  return openCandidates(candidates, project, options.host);
+};
+
+/** The registry of these candidates: of two with the same name the first is taken. */
+export const openCandidates = (
+  candidates: readonly Candidate[],
+  project: ProjectConfig | null,
+  host: HostModules = packagesAsTheyLie(),
+): Registry => {
   const against = { coreVersion: coreVersion(), checkManifest: schemaCheck('plugin-manifest') };
   const found: FoundPlugin[] = [];
   const broken: BrokenPlugin[] = [];
@@ -38,7 +48,7 @@ export const createRegistry = (options: RegistryOptions): Registry => {
     if (first === undefined) found.push(validated.found);
     else broken.push(shadowed(validated.found, first));
   }
-  return new PluginRegistry(found, broken, decide(found, project), options.host ?? packagesAsTheyLie());
+  return new PluginRegistry(found, broken, decide(found, project), host);
 };
 
 const shadowed = (plugin: FoundPlugin, first: FoundPlugin): BrokenPlugin => {

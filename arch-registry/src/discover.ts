@@ -44,17 +44,22 @@ const fromProject = (project: ProjectConfig | null, options: RegistryOptions): C
   return plugins.map((plugin) => named(plugin, folder, options, 'project', project.file));
 };
 
-/** Packages of `node_modules`, scoped ones too; that they are plugins is for their package.json to say. */
-const fromUser = (userDirectory: string): Candidate[] => {
+/** That they are plugins is for their package.json to say. */
+const fromUser = (userDirectory: string): Candidate[] =>
+  userPackages(userDirectory).map((name) =>
+    candidate(path.join(userDirectory, 'node_modules', name), 'user', userDirectory, false),
+  );
+
+/** Packages of the user's `node_modules`, scoped ones too. */
+export const userPackages = (userDirectory: string): string[] => {
   const modules = path.join(userDirectory, 'node_modules');
-  const packages = foldersIn(modules).flatMap((name) =>
+  return foldersIn(modules).flatMap((name) =>
     name.startsWith('@') ? foldersIn(path.join(modules, name)).map((inner) => `${name}/${inner}`) : [name],
   );
-  return packages.map((name) => candidate(path.join(modules, name), 'user', userDirectory, false));
 };
 
 const foldersIn = (folder: string): string[] =>
-  existsSync(folder)
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
     ? readdirSync(folder)
         .filter((name) => !name.startsWith('.'))
         .sort()
@@ -77,7 +82,7 @@ const named = (
   return candidate(directory, origin, because, true);
 };
 
-const isPath = (plugin: string): boolean => path.isAbsolute(plugin) || /^\.{1,2}([\\/]|$)/.test(plugin);
+export const isPath = (plugin: string): boolean => path.isAbsolute(plugin) || /^\.{1,2}([\\/]|$)/.test(plugin);
 
 const candidate = (directory: string, origin: Origin, because: string, isNamed: boolean): Candidate => ({
   directory: existsSync(directory) ? realpathSync(directory) : directory,
@@ -87,7 +92,7 @@ const candidate = (directory: string, origin: Origin, because: string, isNamed: 
 });
 
 /** Code never comes from a model's folder, not even with a kvad.config.json in it: it may have been downloaded. */
-const refuseModelFolder = (directory: string, because: string): void => {
+export const refuseModelFolder = (directory: string, because: string): void => {
   const files = foldersIn(directory);
   const isModel = files.includes('config.json') && files.some((name) => /\.safetensors(\.index\.json)?$/.test(name));
   if (isModel) throw new KvadError('KVAD_E_PLUGIN_IN_MODEL', { directory, because });

@@ -4,14 +4,13 @@ import type { Axis } from '@kvad/core/plugin';
 import { kindClaim } from './conflicts.js';
 import { resolveCoreToHost } from './host-core.js';
 import { AXES, PART_LISTS } from './part-lists.js';
+import { IMPORT_LIMIT_SECONDS, tryImport } from './trial.js';
 import type { FoundPlugin, HostModules, LoadedPlugin } from './types.js';
 
-const IMPORT_LIMIT_SECONDS = 5;
-
 /**
- * Imports a plugin and holds it against its package.json. Throws KVAD_E_PLUGIN_IMPORT (it throws), …_TIMEOUT (it waits
- * for something; a module that computes without end cannot be stopped), …_BRAND (it exports something else) and
- * …_MISMATCH (it brings more, less or other than the package.json says).
+ * Imports a plugin and holds it against its package.json. Those that did not come with kvad are imported by another
+ * process first. Throws KVAD_E_PLUGIN_IMPORT (it throws, or ends the process), …_TIMEOUT (it waits or computes without
+ * end), …_BRAND (it exports something else) and …_MISMATCH (it brings more, less or other than the package.json says).
  *
  * @param owns whether this plugin brings a claim of its own, or another one was preferred for it
  */
@@ -20,6 +19,7 @@ export const load = async (
   owns: (claim: string) => boolean,
   host: HostModules,
 ): Promise<LoadedPlugin> => {
+  if (found.origin !== 'bundled') await tryImport(found);
   const own = found.origin === 'bundled' ? host.plugins[found.name] : undefined;
   if (own === undefined) resolveCoreToHost(found.entry, host.core);
   const plugin = pluginOf(found, await importEntry(found, own ?? pathToFileURL(found.entry).href));
@@ -27,21 +27,40 @@ export const load = async (
   return { found, plugin: withoutOthers(plugin, owns) };
 };
 
-const importEntry = async ({ name, entry }: FoundPlugin, url: string): Promise<unknown> => {
+/** Those that came with kvad have no limit: a busy machine is not their fault. */
+const importEntry = async ({ name, entry, origin }: FoundPlugin, url: string): Promise<unknown> => {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
+    if (origin === 'bundled') return;
     const error = new KvadError('KVAD_E_PLUGIN_TIMEOUT', { plugin: name, entry, seconds: IMPORT_LIMIT_SECONDS });
     timer = setTimeout(() => reject(error), IMPORT_LIMIT_SECONDS * 1000);
   });
   try {
-    const module = (await Promise.race([import(url), limit])) as { default?: unknown };
-    return module.default;
+    const module = await quietly(() => Promise.race([import(url), limit]));
+    return (module as { default?: unknown }).default;
   } catch (error) {
     if (isKvadError(error) && error.code === 'KVAD_E_PLUGIN_TIMEOUT') throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new KvadError('KVAD_E_PLUGIN_IMPORT', { plugin: name, entry, reason }, { cause: error });
   } finally {
     clearTimeout(timer);
+  }
+};
+
+/** Imports under way, and the way to stdout that the first of them has found. */
+const printing = { imports: 0, write: process.stdout.write };
+
+/** What a plugin prints while it is imported would stand among the answers of whoever needs it: it goes to stderr. */
+const quietly = async <T>(act: () => Promise<T>): Promise<T> => {
+  const { stdout, stderr } = process;
+  if (printing.imports++ === 0) {
+    printing.write = stdout.write;
+    stdout.write = stderr.write.bind(stderr);
+  }
+  try {
+    return await act();
+  } finally {
+    if (--printing.imports === 0) stdout.write = printing.write;
   }
 };
 

@@ -36,7 +36,7 @@ export const validate = (candidate: Candidate, { coreVersion, checkManifest }: A
       if (candidate.named) throw new KvadError('KVAD_E_PLUGIN_NO_MANIFEST', { directory, because });
       return null;
     }
-    name = stringOf(description, 'name', directory);
+    name = nameOf(description, directory);
     const manifest = manifestOf(description, directory, checkManifest);
     claims = claimsOf(manifest);
     checkVersions(name, manifest, description, coreVersion);
@@ -54,15 +54,28 @@ export const validate = (candidate: Candidate, { coreVersion, checkManifest }: A
 /** undefined: there is no package.json. */
 const readPackage = (directory: string): Readonly<Record<string, unknown>> | undefined => {
   const file = path.join(directory, 'package.json');
-  if (!existsSync(file)) return undefined;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
   try {
+    // Looked at before it is opened: opening a pipe would wait for its writer.
+    if (!stats.isFile()) throw new Error('it is not a file');
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+    throw new Error('it holds no JSON object');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason }, { cause: error });
+    throw new KvadError('KVAD_E_PLUGIN_JSON', { file, reason }, { cause: error });
   }
-  throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: 'it holds no JSON object' });
+};
+
+/** A name of npm's: it is printed, and it is a path below node_modules. */
+export const PACKAGE_NAME = /^(@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/i;
+
+const nameOf = (description: Readonly<Record<string, unknown>>, directory: string): string => {
+  const name = stringOf(description, 'name', directory);
+  if (PACKAGE_NAME.test(name)) return name;
+  const file = path.join(directory, 'package.json');
+  throw new KvadError('KVAD_E_PLUGIN_MANIFEST', { file, reason: `"name" is ${JSON.stringify(name)}, no package name` });
 };
 
 const stringOf = (description: Readonly<Record<string, unknown>>, key: string, directory: string): string => {

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 
+export type { CliArchAdd } from './generated/cli-arch-add.js';
+export type { CliArchList } from './generated/cli-arch-list.js';
 export type { AuditedPlan } from './generated/cli-arch-plan.js';
+export type { CliArchRemove } from './generated/cli-arch-remove.js';
 export type { CliArchShow, ConfigKey, ShownWeight } from './generated/cli-arch-show.js';
 export type { CliArchVerify, VerifyResult } from './generated/cli-arch-verify.js';
-export type { ArchBroken, ArchFamily, ArchPlugin, CliArch } from './generated/cli-arch.js';
+export type { ArchBroken, ArchConflict, ArchFamily, ArchPlugin, CliArch } from './generated/cli-arch.js';
 export type { BenchKernel, BenchMachine, BenchSpread, BenchVariant, CliBench } from './generated/cli-bench.js';
 export type { CliCache } from './generated/cli-cache.js';
 export type { CliCompletions } from './generated/cli-completions.js';

@@ -1,7 +1,9 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fixtureDirectory, readReference } from '@kvad/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, readJson } from '../gates/sources.js';
+import { $ } from 'zx';
+import { at, read, readJson, repositoryFiles } from '../gates/sources.js';
 import { installPacked, type Installed } from './installed.js';
 
 const MINUTES = 60_000;
@@ -47,62 +49,111 @@ describe('kvad from its packed packages, in an empty folder', { timeout: 2 * MIN
   });
 });
 
-describe('a plugin of someone else beside it', { timeout: 2 * MINUTES }, () => {
-  let plugin: string;
-  let model: string;
+/** The packed example plugins, as their authors publish them: built by the compiler in the user's folder. */
+const packExample = async (name: string): Promise<{ tarball: string; fixture: string; folder: string }> => {
+  const folder = path.join(installed.folder, 'sources', name);
+  cpSync(at(`test/e2e/plugins/${name}`), folder, { recursive: true, filter: (file) => path.basename(file) !== 'dist' });
+  const inFolder = $({ cwd: folder, quiet: true });
+  if (existsSync(path.join(folder, 'tsconfig.json'))) await inFolder`${at('node_modules/.bin/tsc')} -p .`;
+  const { stdout } = await inFolder`npm pack --ignore-scripts --json`;
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  return { tarball: path.join(folder, filename), fixture: path.join(folder, 'test/fixture'), folder };
+};
 
-  beforeAll(() => {
-    plugin = path.join(installed.folder, 'kvad-arch-acme');
-    model = path.join(plugin, 'test/fixtures/acme_lm');
-    cpSync(at('test/e2e/plugins/kvad-arch-acme'), plugin, { recursive: true });
-    writeAcmeFixture(model);
+const EXAMPLES = [
+  { name: 'kvad-arch-example-data', modelType: 'example_decoder', lines: 60 },
+  { name: 'kvad-arch-example-maths', modelType: 'example_scan', lines: 150 },
+];
+
+describe.each(EXAMPLES)('$name, a plugin of someone else', { timeout: 3 * MINUTES }, ({ name, modelType, lines }) => {
+  let packed: Awaited<ReturnType<typeof packExample>>;
+  beforeAll(async () => {
+    packed = await packExample(name);
+  }, 2 * MINUTES);
+
+  it(`has at most ${lines} lines of program, its test among them`, () => {
+    const sources = repositoryFiles().filter((file) => file.startsWith(`test/e2e/plugins/${name}/`));
+    const program = sources.filter((file) => /\.[jt]s$/.test(file));
+    expect(program.length).toBeGreaterThan(1);
+    expect(program.reduce((sum, file) => sum + read(file).trimEnd().split('\n').length, 0)).toBeLessThanOrEqual(lines);
   });
 
-  it('is needed: without it the model type is unknown', async () => {
-    const { stdout, exitCode } = await installed.kvad('arch', 'verify', model, '--json');
-    expect(exitCode).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ results: [{ error: { code: 'KVAD_E_ARCH_UNKNOWN' } }] });
+  it('is needed: without it the model type is unknown, and the hint says how to get one', async () => {
+    const { stdout, stderr, exitCode } = await installed.kvad('run', '--model', packed.fixture, '--prompt', 'x');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+    expect(stderr).toMatch(/KVAD_E_ARCH_UNKNOWN/);
+    expect(stderr).toMatch(/hint: .*kvad arch add/);
   });
 
-  it('brings a family whose logits are those of the reference', async () => {
-    const { stdout, exitCode } = await installed.kvad('arch', 'verify', model, '--plugin', plugin, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({
-      pass: true,
-      results: [{ family: 'acme_lm', greedy_equal: true, pass: true, error: null }],
-    });
+  it('is installed by one command, from its tarball, and listed with its origin', async () => {
+    const added = await installed.kvad('arch', 'add', packed.tarball);
+    expect(added).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(added.stdout).toContain(`added ${name} 1.0.0: ${modelType}`);
+    const { plugins } = JSON.parse((await installed.kvad('arch', 'list', '--json')).stdout) as { plugins: unknown[] };
+    expect(plugins).toContainEqual(expect.objectContaining({ name, origin: 'user', model_types: [modelType] }));
+  });
+
+  it('computes what the published implementation computes', async () => {
+    const { stdout, exitCode } = await installed.kvad('arch', 'verify', packed.fixture, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ results: [{ family: modelType, greedy_equal: true, pass: true }] });
     expect(exitCode).toBe(0);
   });
 
+  it('runs: kvad run continues as the reference does', async () => {
+    const model = path.join(installed.folder, `${name}-model`);
+    writeRunnableModel(packed.fixture, model);
+    const { greedyIds, shortIds } = readReference(packed.fixture);
+    const { stdout, stderr, exitCode } = await installed.kvad(
+      ...['run', '--model', model, '--raw', '--prompt', [...shortIds].map((id) => WORD + id).join(' '), '--greedy'],
+      ...['--max-tokens', String(greedyIds.length), '--quant', 'f32', '--kv-cache-dtype', 'f32'],
+    );
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout.trim().split(' ')).toEqual([...greedyIds].map((id) => WORD + id));
+  });
+
   it('is held to the conformance kit by a test file of under 20 lines, with no runner but that of Node', async () => {
-    const file = path.join(plugin, 'test/conformance.test.js');
+    const file = path.join(packed.folder, 'test/conformance.test.js');
     expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(20);
     const { stdout, exitCode } = await installed.node('--test', file);
     expect(exitCode, stdout).toBe(0);
     expect(stdout).toMatch(/# pass 1[0-9]\n/);
   });
+
+  it('is removed by its name, and its type is unknown again', async () => {
+    expect(await installed.kvad('arch', 'remove', name)).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout, exitCode } = await installed.kvad('arch', 'verify', packed.fixture, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ results: [{ error: { code: 'KVAD_E_ARCH_UNKNOWN' } }] });
+    expect(exitCode).toBe(1);
+  });
+
+  it('works with a copy of @kvad/core of its own, in the place of which it gets the host’s', async () => {
+    const own = path.join(packed.folder, 'node_modules/@kvad/core');
+    cpSync(path.join(installed.folder, 'node_modules/@kvad/core'), own, { recursive: true });
+    const { stdout, exitCode } = await installed.kvad('arch', 'verify', packed.fixture, '--plugin', packed.folder);
+    expect({ exitCode, stdout }).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/1 of 1 passed/) as string,
+    });
+  });
 });
 
-/** A fixture with its reference, its config in the words of the made-up family. */
-function writeAcmeFixture(target: string): void {
-  const source = at('test/fixtures/dense-core/llama');
-  mkdirSync(target, { recursive: true });
-  for (const file of ['weights.recipe.json', 'reference.json', 'reference.safetensors']) {
-    cpSync(path.join(source, file), path.join(target, file));
-  }
-  const c = readJson('test/fixtures/dense-core/llama/config.json');
-  const config = {
-    model_type: 'acme_lm',
-    made_by: 'acme',
-    d_model: c['hidden_size'],
-    n_layers: c['num_hidden_layers'],
-    n_heads: c['num_attention_heads'],
-    n_kv_heads: c['num_key_value_heads'],
-    d_head: c['head_dim'],
-    d_ffn: c['intermediate_size'],
-    n_vocab: c['vocab_size'],
-    n_context: c['max_position_embeddings'],
-    norm_eps: c['rms_norm_eps'],
-    rotary_base: c['rope_theta'],
+const WORD = 'w';
+
+/** A fixture with a tokenizer beside it, whose words are its ids: `w17` is 17. */
+function writeRunnableModel(fixture: string, target: string): void {
+  cpSync(fixtureDirectory(fixture), target, { recursive: true });
+  const { vocabSize } = readReference(fixture);
+  const vocab = Object.fromEntries(Array.from({ length: vocabSize }, (_, id) => [WORD + id, id]));
+  const tokenizer = {
+    version: '1.0',
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    post_processor: null,
+    decoder: null,
+    model: { type: 'WordLevel', vocab, unk_token: `${WORD}0` },
   };
-  writeFileSync(path.join(target, 'config.json'), JSON.stringify(config));
+  writeFileSync(path.join(target, 'tokenizer.json'), JSON.stringify(tokenizer));
+  // The ends of the fixture's config would stop the answer; its reference goes on.
+  rmSync(path.join(target, 'generation_config.json'), { force: true });
 }

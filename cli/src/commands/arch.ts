@@ -1,20 +1,19 @@
-import type { BrokenPlugin, Conflict, FoundPlugin, Registry } from '@kvad/arch-registry';
+import type { Registry } from '@kvad/arch-registry';
 import type { ArchBroken, ArchFamily, CliArch } from '@kvad/schemas';
 import { isKvadError } from '@kvad/core';
 import { writeJson, writeLine } from '../io/io.js';
 import { textTable } from '../io/text-table.js';
-import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { openRegistry } from './open-registry.js';
 import { kindsOfAxis, planDefaults } from './planned-model.js';
+import { brokenObject, conflictObject, pluginObject, pluginTable, warnOfBroken } from './plugin-rows.js';
 
 /** `kvad arch`: each plugin is imported, since only its families can say what they are made of. */
 export const arch: Action<'arch'> = async (io, { options }) => {
   const registry = openRegistry(io, options.plugin);
   const { families, failed } = await listFamilies(registry);
   const broken = [...registry.broken.map(brokenObject), ...failed];
-  for (const { name, because, reason } of broken) await warn(io, `plugin ${name} (${because}) is left out: ${reason}`);
-  for (const { error } of registry.conflicts) await warn(io, `${error.message}; ${error.hint}`);
+  await warnOfBroken(io, broken, registry.conflicts);
   if (options.json) {
     const plugins = registry.plugins.map(pluginObject);
     await writeJson(io.stdout, {
@@ -31,20 +30,21 @@ export const arch: Action<'arch'> = async (io, { options }) => {
   return 0;
 };
 
-/** A plugin that cannot be imported costs its own families only. */
+/** A plugin that cannot be imported costs its own families only; those that hang do so at the same time. */
 const listFamilies = async (registry: Registry): Promise<{ families: ArchFamily[]; failed: ArchBroken[] }> => {
-  const families: ArchFamily[] = [];
   const failed = new Map<string, ArchBroken>();
-  for (const [modelType, found] of registry.modelTypes) {
-    try {
-      families.push(await familyObject(registry, modelType));
-    } catch (error) {
-      if (!isKvadError(error)) throw error;
-      const { name, origin, because } = found;
-      failed.set(name, { name, origin, because, code: error.code, reason: error.message });
-    }
-  }
-  return { families, failed: [...failed.values()] };
+  const families = await Promise.all(
+    [...registry.modelTypes].map(async ([modelType, { name, origin, because }]) => {
+      try {
+        return await familyObject(registry, modelType);
+      } catch (error) {
+        if (!isKvadError(error)) throw error;
+        failed.set(name, { name, origin, because, code: error.code, reason: error.message });
+        return null;
+      }
+    }),
+  );
+  return { families: families.filter((family) => family !== null), failed: [...failed.values()] };
 };
 
 const familyObject = async (registry: Registry, modelType: string): Promise<ArchFamily> => {
@@ -63,30 +63,6 @@ const familyObject = async (registry: Registry, modelType: string): Promise<Arch
   };
 };
 
-const pluginObject = (plugin: FoundPlugin): CliArch['plugins'][number] => ({
-  name: plugin.name,
-  version: plugin.version,
-  origin: plugin.origin,
-  because: plugin.because,
-  directory: plugin.directory,
-  model_types: [...plugin.modelTypes],
-  parts: Object.fromEntries(Object.entries(plugin.parts).map(([axis, kinds]) => [axis, [...kinds]])),
-});
-
-const brokenObject = ({ name, origin, because, code, reason }: BrokenPlugin): ArchBroken => ({
-  name,
-  origin,
-  because,
-  code,
-  reason,
-});
-
-const conflictObject = ({ claim, plugins, error }: Conflict): CliArch['conflicts'][number] => ({
-  claim,
-  plugins: [...plugins],
-  decide: error.hint,
-});
-
 const familyTable = (families: readonly ArchFamily[]): string =>
   textTable([
     ['ARCHITECTURE', 'model_type', 'MIXER', 'FFN', 'PLUGIN', 'origin'],
@@ -101,15 +77,3 @@ const familyTable = (families: readonly ArchFamily[]): string =>
   ]);
 
 const kindList = (kinds: readonly string[] | null): string => kinds?.join(', ') ?? 'by config';
-
-const pluginTable = (plugins: readonly FoundPlugin[]): string =>
-  textTable([
-    ['PLUGIN', 'version', 'origin', 'PARTS', 'from'],
-    ...plugins.map(({ name, version, origin, parts, directory }) => [
-      name,
-      version,
-      origin,
-      Object.values(parts).flat().join(', '),
-      directory,
-    ]),
-  ]);

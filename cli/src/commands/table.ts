@@ -11,6 +11,7 @@ import {
   QUANT,
   THREADS,
 } from './flags.js';
+import { ARCH_ADD, ARCH_LIST, ARCH_REMOVE } from './arch-rows.js';
 import { BENCH } from './bench-row.js';
 import { CACHE, CACHE_CLEAR } from './cache-rows.js';
 import { DOCTOR, LS, PULL, RM, SEARCH, USE } from './hub-rows.js';
@@ -178,6 +179,9 @@ export const COMMANDS = {
     flags: [THREADS, PLUGIN, ALLOW_REFERENCE, REQUIRE_NATIVE, ...ALWAYS],
     examples: ['kvad arch verify test/fixtures/dense-core/*', 'kvad arch verify ./my-model --json'],
   },
+  'arch add': ARCH_ADD,
+  'arch remove': ARCH_REMOVE,
+  'arch list': ARCH_LIST,
   logits: {
     about: 'all logits of given token ids, as a safetensors file',
     details: 'The file holds `input_ids` I64 [n] and `logits` F32 [n, vocab].',

@@ -7,7 +7,7 @@ import type { Plugin } from '../plan/plugin.js';
 import { fixtureDirectory } from './fixture-directory.js';
 import { familyIn, openPlugin, pathOf, type FamilyUnderTest, type PluginUnderTest } from './plugin-under-test.js';
 import { readReference, type Reference } from './reference.js';
-import { configIn, planConfig, TestModel } from './test-model.js';
+import { configIn, planConfig, TestModel, type TestModelOptions } from './test-model.js';
 import { prefillWhole } from './verify.js';
 
 /** A family, by itself or by its model type, on a checkpoint with a reference. */
@@ -25,7 +25,8 @@ export interface FamilyCase {
   readonly whole: Float32Array;
   /** As many ids of the long prompt as a sequence may grow through without its angles changing, and their logits. */
   readonly steady: { readonly ids: number[]; readonly logits: Float32Array };
-  readonly reopen: () => TestModel;
+  /** Another instance: the same, or with other ops and another precision. */
+  readonly reopen: (options?: Pick<TestModelOptions, 'ops' | 'quant'>) => TestModel;
   /** Plan and weight rules of another config. */
   readonly derive: (config: Readonly<Record<string, unknown>>) => unknown;
   readonly config: Readonly<Record<string, unknown>>;
@@ -50,7 +51,7 @@ export const openSubject = async ({ subject, fixture, plugins: given }: FamilyCa
 
 export const openCase = async (request: FamilyCaseRequest): Promise<FamilyCase> => {
   const { under, plugins, directory, config } = await openSubject(request);
-  const reopen = (): TestModel => TestModel.open({ under, plugins, directory });
+  const reopen: FamilyCase['reopen'] = (options) => TestModel.open({ under, plugins, directory, ...options });
 
   const model = reopen();
   const schema = ConfigSchema.read(under.schemas, under.family.config.schema);

@@ -15,6 +15,7 @@ import {
   checkTruncation,
 } from './family-claims.js';
 import { pathOf, type PluginUnderTest } from './plugin-under-test.js';
+import { checkNative, checkPrecisions, hasNativeOps } from './precision-claims.js';
 
 /** `describe` and `it` of vitest, of jest, or of `node:test`: failures are plain assertion errors. */
 export interface TestRunner {
@@ -33,8 +34,8 @@ export interface TestFamilyOptions extends TestRunner {
 
 /**
  * Registers the conformance tests of a family on one fixture: that it loads with everything accounted for, computes what
- * its publisher computes, and computes the same whichever way a sequence is cut, rewound, batched or repeated. All on
- * the reference arithmetic with an f32 cache.
+ * its publisher computes, and computes the same whichever way a sequence is cut, rewound, batched or repeated, on the
+ * reference arithmetic with an f32 cache; and that native arithmetic, where it was built, gives the same.
  */
 export const testFamily = (subject: Family | string, options: TestFamilyOptions): void => {
   const { describe, it, idle = {} } = options;
@@ -58,6 +59,10 @@ export const testFamily = (subject: Family | string, options: TestFamilyOptions)
     claim('continues after a snapshot was restored as if nothing had come after it', checkSnapshot);
     claim('computes each of two sequences in one batch as alone', checkBatch);
     claim('computes the same bits again, and so does another instance', checkDeterminism);
+    if (hasNativeOps()) {
+      claim('gives the same on native arithmetic, whole and step by step', checkNative);
+      claim('stays near with matrices in bf16, q8 and q4', checkPrecisions);
+    }
     claim('reads no config key that changes nothing', (opened) => {
       checkIdleKeys(opened, idle);
     });

@@ -3,7 +3,9 @@ import type { ModelPlan } from '@kvad/schemas';
 import { BUILTIN_PARTS } from '../axes/builtin/index.js';
 import { bindWeights, refuseBadWeights } from '../checkpoint/bind.js';
 import { openCheckpoint } from '../checkpoint/open.js';
+import type { Ops } from '../kernels/ops.js';
 import { createReferenceOps } from '../kernels/reference/index.js';
+import type { Precision } from '../kernels/tensor.js';
 import type { ConfigAudit, WeightAudit } from '../plan/audit.js';
 import { readConfig } from '../plan/config-file.js';
 import type { ConfigSchema } from '../plan/config-schema.js';
@@ -34,11 +36,15 @@ export interface TestModelOptions {
   readonly edit?: (plan: ModelPlan) => ModelPlan;
   /** True: tensors may be left over, as after an edit that drops a bias. Missing ones are then found when they are read. */
   readonly anyWeights?: boolean;
+  /** What computes; absent: the reference arithmetic with an f32 cache. */
+  readonly ops?: Ops;
+  /** Precision of the matrices; absent: as stored. */
+  readonly quant?: Precision;
 }
 
 /**
- * A model in this process, on the reference arithmetic with an f32 cache: no worker and no registry, so that a test sees
- * what a plugin itself throws.
+ * A model in this process, on the reference arithmetic with an f32 cache unless it is told otherwise: no worker and no
+ * registry, so that a test sees what a plugin itself throws. It owns its ops.
  */
 export class TestModel implements VerifiableModel {
   readonly facts: { readonly plan: ModelPlan };
@@ -58,7 +64,8 @@ export class TestModel implements VerifiableModel {
   }
 
   /** Throws what planning, opening and binding throw, missing and unexpected tensors included. */
-  static open({ under, plugins, directory, edit = (plan) => plan, anyWeights = false }: TestModelOptions): TestModel {
+  static open({ under, plugins, directory, edit = (plan) => plan, ...options }: TestModelOptions): TestModel {
+    const { anyWeights = false, ops = createReferenceOps({ kvCacheDtype: 'f32' }), quant = null } = options;
     const planned = planConfig(under, configIn(directory), directory);
     const plan = edit(structuredClone(planned.plan));
     const parts = PartRegistry.of([BUILTIN_PARTS, ...plugins]);
@@ -66,8 +73,7 @@ export class TestModel implements VerifiableModel {
     const checkpoint = openCheckpoint(directory);
     const { weights, audit } = bindWeights({ slots, rules: planned.rules, tied: plan.head.tied, checkpoint });
     if (!anyWeights) refuseBadWeights(audit, checkpoint);
-    const ops = createReferenceOps({ kvCacheDtype: 'f32' });
-    const model = new Model({ plan, slots, weights, parts, ops, quant: null });
+    const model = new Model({ plan, slots, weights, parts, ops, quant });
     return new TestModel(model, { config: planned.audit, weights: audit }, () => {
       ops.dispose();
       checkpoint.close();

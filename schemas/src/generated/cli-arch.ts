@@ -11,14 +11,7 @@ export interface CliArch {
   /**
    * model types and parts that several plugins claim: none of them is used
    */
-  conflicts: {
-    claim: string;
-    plugins: string[];
-    /**
-     * what to write where
-     */
-    decide: string;
-  }[];
+  conflicts: ArchConflict[];
 }
 export interface ArchFamily {
   architecture: string;
@@ -50,4 +43,12 @@ export interface ArchBroken {
   because: string;
   code: string;
   reason: string;
+}
+export interface ArchConflict {
+  claim: string;
+  plugins: string[];
+  /**
+   * what to write where
+   */
+  decide: string;
 }

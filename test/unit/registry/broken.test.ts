@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PluginFolders, type PluginSketch } from './plugin-folders.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { moduleOf, PluginFolders, type PluginSketch } from './plugin-folders.js';
 
 let folders: PluginFolders;
 beforeEach(() => (folders = new PluginFolders()));
@@ -60,9 +61,12 @@ describe('a manifest with a mistake', () => {
     ['an unknown axis', bad({ manifest: { parts: { heads: [] } } })],
     ['no object', bad({ manifest: 'bad_lm' })],
     ['no name', bad({ packageJson: { name: 7 } })],
+    ['a name that is a path', bad({ packageJson: { name: '../bad' } })],
+    ['a name that a terminal would obey', bad({ packageJson: { name: 'bad\u001b[2J' } })],
+    ['a type with a line break', bad({ manifest: { modelTypes: ['bad\nlm'] } })],
   ])('too broken to tell what it claims (%s): a warning, and the type is unknown', async (_, sketch) => {
     const registry = folders.registry({ bundled: [folders.plugin(GOOD), folders.plugin(sketch)] });
-    expect(registry.broken).toMatchObject([{ name: 'bad', code: 'KVAD_E_PLUGIN_MANIFEST' }]);
+    expect(registry.broken).toMatchObject([{ code: 'KVAD_E_PLUGIN_MANIFEST' }]);
     await expect(registry.resolve({ model_type: 'bad_lm' }, 'config.json')).rejects.toMatchObject({
       code: 'KVAD_E_ARCH_UNKNOWN',
     });
@@ -74,10 +78,23 @@ describe('a manifest with a mistake', () => {
     expect(folders.registry().broken).toMatchObject([
       {
         name: 'bad',
-        code: 'KVAD_E_PLUGIN_MANIFEST',
+        code: 'KVAD_E_PLUGIN_JSON',
         reason: expect.stringContaining(path.join(directory, 'package.json')) as string,
       },
     ]);
+  });
+});
+
+describe('the user’s folder', () => {
+  it('a file where folders of packages are expected: no plugins, no crash', () => {
+    folders.write('', 'user', 'node_modules');
+    expect(folders.registry().plugins).toEqual([]);
+  });
+
+  it('a pipe in the place of a package.json is not waited for', () => {
+    const directory = folders.folder('user/node_modules/bad');
+    execFileSync('mkfifo', [path.join(directory, 'package.json')]);
+    expect(folders.registry().broken).toMatchObject([{ name: 'bad', code: 'KVAD_E_PLUGIN_JSON' }]);
   });
 });
 
@@ -127,10 +144,39 @@ describe('a module with a mistake', () => {
     });
   });
 
-  it('waits for ever', { timeout: 15_000 }, async () => {
-    await expect(resolve(bad({ module: 'await new Promise(() => {});' }))).rejects.toMatchObject({
+  const fromOutside = (module: string): Promise<unknown> => {
+    folders.plugin(bad({ module }), 'user/node_modules');
+    return folders.registry().resolve({ model_type: 'bad_lm' }, 'config.json');
+  };
+
+  it.each([
+    ['waits for ever', 'setInterval(() => {}, 1000); await new Promise(() => {});'],
+    ['computes for ever', 'for (;;);'],
+  ])('%s', { timeout: 30_000 }, async (_, module) => {
+    await expect(fromOutside(module)).rejects.toMatchObject({
       code: 'KVAD_E_PLUGIN_TIMEOUT',
       params: { plugin: 'bad', seconds: 5 },
     });
+  });
+
+  it.each([
+    ['throws', `throw new Error('no luck');`, /: no luck$/],
+    ['throws what is no error', `throw 'no luck';`, /: no luck$/],
+    ['ends the process', 'process.exit(0);', /ends the process .*exit 0/],
+    ['brings the process down', 'process.abort();', /ends the process .*SIGABRT/],
+    ['never comes to its end', 'await new Promise(() => {});', /ends the process .*exit 13/],
+  ])('one from outside %s', { timeout: 20_000 }, async (_, module, message) => {
+    await expect(fromOutside(module)).rejects.toMatchObject({
+      code: 'KVAD_E_PLUGIN_IMPORT',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it('prints while it is imported: not on stdout', async () => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const err = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const module = `process.stdout.write('hello'); ${moduleOf({ name: 'bad', modelTypes: ['bad_lm'] })}`;
+    await fromOutside(module);
+    expect([write.mock.calls.flat(), err.mock.calls.flat()]).toEqual([[], ['hello']]);
   });
 });

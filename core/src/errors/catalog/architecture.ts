@@ -13,8 +13,8 @@ export const ARCHITECTURE_ERRORS = {
     (p) => `no plugin claims ${p.key} "${p.value}" (${p.file}); known: ${list(p.known, 200)}`,
     (p) =>
       p.nearest.length > 0
-        ? `the nearest known type is ${list(p.nearest)}; a plugin for another one is named with --plugin (npm search keywords:kvad-plugin)`
-        : 'name a plugin that knows it with --plugin (npm search keywords:kvad-plugin)',
+        ? `the nearest known type is ${list(p.nearest)}; a plugin for another one comes with kvad arch add (npm search keywords:kvad-plugin)`
+        : 'install a plugin that knows it with kvad arch add (npm search keywords:kvad-plugin), or name its folder with --plugin',
   ),
   KVAD_E_ARCH_MISSING: entry<{ file: string; found: string }>(
     (p) => `${p.file} names no architecture: "model_type" is ${p.found}`,

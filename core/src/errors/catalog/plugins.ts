@@ -18,6 +18,10 @@ export const PLUGIN_ERRORS = {
     (p) => `${p.directory} is no plugin: it has no package.json with a "kvad" field (named by ${p.because})`,
     'name a package whose package.json has a "kvad" field',
   ),
+  KVAD_E_PLUGIN_JSON: entry<{ file: string; reason: string }>(
+    (p) => `${p.file} cannot be read as JSON: ${p.reason}`,
+    'mend the package.json if the plugin is yours; otherwise remove the package and install it anew',
+  ),
   KVAD_E_PLUGIN_MANIFEST: entry<{ file: string; reason: string }>(
     (p) => `${p.file} describes no plugin: ${p.reason}`,
     'mend the package.json if the plugin is yours; otherwise report it to its author',
@@ -61,6 +65,22 @@ export const PLUGIN_ERRORS = {
   KVAD_E_PLUGIN_CONFLICT: entry<{ claim: string; plugins: readonly string[]; decide: string }>(
     (p) => `${p.claim} is claimed by several plugins: ${list(p.plugins)}`,
     (p) => p.decide,
+  ),
+  KVAD_E_PLUGIN_SPEC: entry<{ spec: string; reason: string }>(
+    (p) => `${p.spec} cannot be added as a plugin: ${p.reason}`,
+    'give a package (kvad-arch-foo, @scope/name, with @version), the path of its folder, or of a tarball (.tgz)',
+  ),
+  KVAD_E_PLUGIN_INSTALL: entry<{ spec: string; reason: string; absent: boolean }>(
+    (p) => `npm could not install ${p.spec}: ${p.reason}`,
+    (p) =>
+      p.absent
+        ? 'install npm, which comes with Node.js, or name the folder of the plugin with --plugin'
+        : 'look whether npm itself can install it: npm install, with the same words, in an empty folder',
+  ),
+  KVAD_E_PLUGIN_NOT_ADDED: entry<{ plugin: string; folder: string; known: readonly string[] }>(
+    (p) =>
+      `${p.plugin} is no plugin of ${p.folder}; ${p.known.length === 0 ? 'there are none' : `there are: ${list(p.known)}`}`,
+    'kvad arch remove takes the name of a package that kvad arch add has installed; kvad arch list shows all plugins',
   ),
   KVAD_E_PROJECT_CONFIG: entry<{ file: string; reason: string }>(
     (p) => `${p.file} is not valid: ${p.reason}`,

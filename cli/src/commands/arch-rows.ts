@@ -1,0 +1,33 @@
+import { ALWAYS, PLUGIN } from './flags.js';
+import type { Command } from './table.js';
+
+/** The rows of the commands that bring plugins in, in the table of commands. */
+export const ARCH_ADD = {
+  about: 'install a plugin for all your work',
+  details:
+    'npm installs it into `$XDG_DATA_HOME/kvad/plugins`, without running any script of it. Its package.json is checked before its code runs: the manifest, the version of the plugin interface, the range of @kvad/core, and that nobody else claims its model types and kinds. A plugin that is refused leaves the folder as it was. One of the same name is replaced.',
+  arguments: [
+    {
+      name: 'plugin',
+      type: 'folder',
+      required: true,
+      about: 'a package, with or without @version; a folder; a .tgz file',
+    },
+  ],
+  flags: [...ALWAYS],
+  examples: ['kvad arch add kvad-arch-foo', 'kvad arch add ./kvad-arch-foo-1.0.0.tgz'],
+} as const satisfies Command;
+
+export const ARCH_REMOVE = {
+  about: 'remove a plugin that kvad arch add has installed',
+  arguments: [{ name: 'name', type: 'text', required: true, about: 'the name of its package' }],
+  flags: [...ALWAYS],
+  examples: ['kvad arch remove kvad-arch-foo'],
+} as const satisfies Command;
+
+export const ARCH_LIST = {
+  about: 'list the plugins, and where each was found; none of them is run',
+  arguments: [],
+  flags: [PLUGIN, ...ALWAYS],
+  examples: ['kvad arch list'],
+} as const satisfies Command;
