@@ -50,6 +50,7 @@ export { type Spread } from './bench/statistics.js';
 export { variantsOf, type BenchPrecision, type Variant } from './bench/variants.js';
 export { planProblem } from './plan/plan-check.js';
 export { HubClient, type HubFile, type HubListing } from './hub/client.js';
+export { fetchHeaders, type FetchedHeaders } from './hub/fetch-headers.js';
 export { findSnapshot, type CachedSnapshot } from './hub/find-snapshot.js';
 export { modelName, parseModelId, type HubModel } from './hub/model-id.js';
 export type { HubRequestOptions } from './hub/request.js';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 export type { CliArchAdd } from './generated/cli-arch-add.js';
+export type { CliArchCheck } from './generated/cli-arch-check.js';
 export type { CliArchList } from './generated/cli-arch-list.js';
 export type { AuditedPlan } from './generated/cli-arch-plan.js';
 export type { CliArchRemove } from './generated/cli-arch-remove.js';

@@ -20,6 +20,7 @@ export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Nam
   'arch show': async () => (await import('./arch-show.js')).archShow,
   'arch plan': async () => (await import('./arch-plan.js')).archPlan,
   'arch verify': async () => (await import('./arch-verify.js')).archVerify,
+  'arch check': async () => (await import('./arch-check.js')).archCheck,
   'arch add': async () => (await import('./arch-add.js')).archAdd,
   'arch remove': async () => (await import('./arch-remove.js')).archRemove,
   'arch list': async () => (await import('./arch-list.js')).archList,

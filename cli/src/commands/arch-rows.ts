@@ -1,4 +1,4 @@
-import { ALWAYS, PLUGIN } from './flags.js';
+import { ALWAYS, LENIENT, PLUGIN } from './flags.js';
 import type { Command } from './table.js';
 
 /** The rows of the commands that bring plugins in, in the table of commands. */
@@ -30,4 +30,20 @@ export const ARCH_LIST = {
   arguments: [],
   flags: [PLUGIN, ...ALWAYS],
   examples: ['kvad arch list'],
+} as const satisfies Command;
+
+export const ARCH_CHECK = {
+  about: 'would this build run a model? From its config and headers alone',
+  details:
+    'Family, plan, parameters, memory at each precision, cost of context, config keys that nobody knows, tensors that are missing, left over or of another shape, and the verdict. Of a model of the Hub that is not in the cache only config.json, the index and the headers of its safetensors files are loaded. Exit code 0: it runs; 1: it does not.',
+  arguments: [
+    {
+      name: 'model',
+      type: 'model',
+      required: true,
+      about: 'folder of a checkpoint, or owner/name[@revision] of the Hub',
+    },
+  ],
+  flags: [PLUGIN, LENIENT, ...ALWAYS],
+  examples: ['kvad arch check ./my-model', 'kvad arch check owner/name --json'],
 } as const satisfies Command;

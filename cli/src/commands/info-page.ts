@@ -18,7 +18,7 @@ const familyRows = ({ family, model_type, about, plugin, shape }: CliInfo): stri
   ['  context', `${shape.context_length} tokens`],
 ];
 
-const ops = (kinds: CliInfo['shape']['mixers']): string =>
+export const ops = (kinds: CliInfo['shape']['mixers']): string =>
   kinds.map(({ kind, count }) => `${count} ${kind}`).join(' + ');
 
 const sizeRows = ({ parameters, stored, memory, state }: CliInfo): string[][] => [
@@ -36,12 +36,12 @@ const sizeRows = ({ parameters, stored, memory, state }: CliInfo): string[][] =>
   ['  state', stateWords(state)],
 ];
 
-const dtypes = ({ dtypes: bytes }: CliInfo['stored']): string =>
+export const dtypes = ({ dtypes: bytes }: CliInfo['stored']): string =>
   Object.entries(bytes)
     .map(([dtype, size]) => `${dtype} ${formatBytes(size)}`)
     .join(', ');
 
-const stateWords = (state: CliInfo['state']): string =>
+export const stateWords = (state: CliInfo['state']): string =>
   [
     `${formatBytes(state.bytes_per_token)} per token`,
     ...(state.fixed_bytes > 0 ? [`${formatBytes(state.fixed_bytes)} fixed`] : []),

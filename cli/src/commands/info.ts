@@ -10,7 +10,6 @@ import {
   planSlots,
   refuseBadWeights,
   resolveSampling,
-  type Checkpoint,
   type SamplingOptions,
   type TextFacts,
 } from '@kvad/core';
@@ -18,11 +17,12 @@ import type { CliInfo } from '@kvad/schemas';
 import { writeJson, writeLine } from '../io/io.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
+import { familyFacts, shapeOf, storedSize } from './info-facts.js';
 import { infoPage } from './info-page.js';
 import { findModel, placesOf } from '../model-folder.js';
 import { stateSize, weightSize } from './model-size.js';
 import { openRegistry } from './open-registry.js';
-import { lenientWarnings, planFile, type PlannedFile } from './planned-model.js';
+import { lenientWarnings, planFile } from './planned-model.js';
 
 /** `kvad info [MODEL]`: config, headers and text files; no weight is read. */
 export const info: Action<'info'> = async (io, { args, options }) => {
@@ -64,38 +64,6 @@ export const info: Action<'info'> = async (io, { args, options }) => {
   } finally {
     checkpoint.close();
   }
-};
-
-const familyFacts = ({ plan, resolved }: PlannedFile): Pick<CliInfo, 'family' | 'model_type' | 'about' | 'plugin'> => {
-  const { name, version, origin } = resolved.plugin.found;
-  return {
-    family: plan.family,
-    model_type: plan.modelType,
-    about: resolved.family.about,
-    plugin: { name, version, origin },
-  };
-};
-
-const shapeOf = ({ plan }: PlannedFile): CliInfo['shape'] => {
-  const visited = plan.schedule.flatMap(({ layer }) => plan.layers[layer]?.ops ?? []);
-  const counts = (axis: 'mixer' | 'ffn'): CliInfo['shape']['mixers'] => {
-    const kinds = visited.filter((op) => op.axis === axis).map(({ kind }) => kind);
-    return [...new Set(kinds)].map((kind) => ({ kind, count: kinds.filter((other) => other === kind).length }));
-  };
-  return {
-    layers: plan.layers.length,
-    hidden_size: plan.hiddenSize,
-    vocab_size: plan.vocabSize,
-    context_length: plan.contextLength,
-    mixers: counts('mixer'),
-    ffns: counts('ffn'),
-  };
-};
-
-const storedSize = ({ files, tensors }: Checkpoint): CliInfo['stored'] => {
-  const dtypes: Record<string, number> = {};
-  for (const { dtype, byteLength } of tensors.values()) dtypes[dtype] = (dtypes[dtype] ?? 0) + byteLength;
-  return { files: files.length, bytes: Object.values(dtypes).reduce((sum, bytes) => sum + bytes, 0), dtypes };
 };
 
 const textObject = ({ tokenizer, template, eos, bos }: TextFacts): CliInfo['text'] => ({

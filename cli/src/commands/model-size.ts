@@ -4,12 +4,12 @@ import type { CliInfo } from '@kvad/schemas';
 type Precision = keyof CliInfo['memory'];
 const PRECISIONS: readonly Precision[] = ['f32', 'bf16', 'q8', 'q4'];
 
-/** Elements and bytes of weights; a tensor that two slots share counts once. */
+/** Elements and bytes of weights; a tensor that two slots share counts once. Without weights each slot has its own. */
 export const weightSize = (
   slots: readonly PlannedSlot[],
-  weights: BoundWeights,
+  weights: BoundWeights | null,
 ): Pick<CliInfo, 'parameters' | 'memory'> => {
-  const distinct = [...new Map(slots.map((slot) => [weights.sourceOf(slot.name), slot])).values()];
+  const distinct = [...new Map(slots.map((slot) => [weights?.sourceOf(slot.name) ?? slot.name, slot])).values()];
   const memory = PRECISIONS.map(
     (precision) => [precision, sum(distinct, (slot) => slotBytes(slot, precision))] as const,
   );

@@ -11,7 +11,7 @@ import {
   QUANT,
   THREADS,
 } from './flags.js';
-import { ARCH_ADD, ARCH_LIST, ARCH_REMOVE } from './arch-rows.js';
+import { ARCH_ADD, ARCH_CHECK, ARCH_LIST, ARCH_REMOVE } from './arch-rows.js';
 import { BENCH } from './bench-row.js';
 import { CACHE, CACHE_CLEAR } from './cache-rows.js';
 import { DOCTOR, LS, PULL, RM, SEARCH, USE } from './hub-rows.js';
@@ -179,6 +179,7 @@ export const COMMANDS = {
     flags: [THREADS, PLUGIN, ALLOW_REFERENCE, REQUIRE_NATIVE, ...ALWAYS],
     examples: ['kvad arch verify test/fixtures/dense-core/*', 'kvad arch verify ./my-model --json'],
   },
+  'arch check': ARCH_CHECK,
   'arch add': ARCH_ADD,
   'arch remove': ARCH_REMOVE,
   'arch list': ARCH_LIST,

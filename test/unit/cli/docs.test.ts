@@ -39,7 +39,10 @@ describe('commands that texts name', () => {
         const [first = '', second] = found.split(' ');
         if (!words.includes(first))
           return /^(run|pull|ls|use|rm|chat|search|bench|cache|doctor|serve|perplexity)$/.test(first);
-        return first === 'arch' && /^(add|remove|new|check)$/.test(second ?? '');
+        const two = `arch ${second ?? ''}`;
+        return (
+          first === 'arch' && /^arch (add|remove|new|check)$/.test(two) && !COMMAND_NAMES.some((name) => name === two)
+        );
       });
 
   it.each([

@@ -42,7 +42,12 @@ describe('adding a plugin', { timeout: 60_000 }, () => {
     expect(installed()).toEqual([]);
   });
 
-  const outside = (sketch: Partial<PluginSketch>): PluginSketch => ({ ...GOOD, name: 'kvad-arch-bad', modelTypes: ['bad_lm'], ...sketch });
+  const outside = (sketch: Partial<PluginSketch>): PluginSketch => ({
+    ...GOOD,
+    name: 'kvad-arch-bad',
+    modelTypes: ['bad_lm'],
+    ...sketch,
+  });
   it.each<[string, PluginSketch, string]>([
     ['another interface', outside({ manifest: { apiVersion: 2 } }), 'KVAD_E_PLUGIN_API'],
     ['another core', outside({ packageJson: { peerDependencies: { '@kvad/core': '^9' } } }), 'KVAD_E_PLUGIN_PEER'],
