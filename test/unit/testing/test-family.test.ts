@@ -1,6 +1,7 @@
 import { definePart, definePlugin, type FeedForward, type Plugin } from '@kvad/core/plugin';
 import { openPlugin, testFamily, type OpenedPlugin, type TestFamilyOptions } from '@kvad/core/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { loadAddon } from '../../../core/dist/kernels/native/addon.js';
 import { at } from '../../gates/sources.js';
 
 const CLAIMS = {
@@ -14,9 +15,14 @@ const CLAIMS = {
   snapshot: 'continues after a snapshot was restored as if nothing had come after it',
   batch: 'computes each of two sequences in one batch as alone',
   bits: 'computes the same bits again, and so does another instance',
+  native: 'gives the same on native arithmetic, whole and step by step',
+  precisions: 'stays near with matrices in bf16, q8 and q4',
   keys: 'reads no config key that changes nothing',
 } as const;
 type Claim = keyof typeof CLAIMS;
+
+const NEED_NATIVE: readonly string[] = loadAddon() === null ? [CLAIMS.native, CLAIMS.precisions] : [];
+const NAMES = Object.entries(CLAIMS).filter(([, name]) => !NEED_NATIVE.includes(name));
 
 /** Runs the kit as a test runner would, and gives the claims that failed with their messages. */
 const failuresOf = async (
@@ -31,9 +37,9 @@ const failuresOf = async (
     it: (name: string, body: () => Promise<void>) => claims.set(name, body),
   };
   testFamily(subject, { ...options, ...runner });
-  expect([...claims.keys()]).toEqual(Object.values(CLAIMS));
+  expect([...claims.keys()]).toEqual(NAMES.map(([, name]) => name));
   const failures: Partial<Record<Claim, string>> = {};
-  for (const [key, name] of Object.entries(CLAIMS)) {
+  for (const [key, name] of NAMES) {
     await claims.get(name)!().catch((error: unknown) => {
       failures[key as Claim] = (error as Error).message;
     });
@@ -65,14 +71,14 @@ const altered = (edit: (plan: never, config: never) => void, feedForwards: reado
 };
 
 /** A feed-forward that leaves its input as it is, and adds what `extra` says. */
-const feedForward = (extra: () => (rows: number, positions: ArrayLike<number>) => number): never =>
+const feedForward = (extra: (ops: string) => (rows: number, positions: ArrayLike<number>) => number): never =>
   definePart<FeedForward, object>({
     kind: 'odd',
     about: 'for tests',
     options: { type: 'object', additionalProperties: false },
     slots: () => [],
     create: (_, { ops }) => {
-      const value = extra();
+      const value = extra(ops.name);
       return {
         state: [],
         forward: (x, out, { batch }) => {
@@ -94,7 +100,7 @@ const replaceFeedForward = (plan: never): void => {
   }
 };
 
-const failuresWith = (extra: () => (rows: number, positions: ArrayLike<number>) => number) =>
+const failuresWith = (extra: (ops: string) => (rows: number, positions: ArrayLike<number>) => number) =>
   failuresOf('llama', { fixture, plugins: [altered(replaceFeedForward, [feedForward(extra)])] });
 
 describe('testFamily', { timeout: 60_000 }, () => {
@@ -130,6 +136,12 @@ describe('testFamily', { timeout: 60_000 }, () => {
       return () => 0.1 * calls++;
     });
     for (const claim of ['truncation', 'snapshot', 'bits'] as const) expect(Object.keys(failures)).toContain(claim);
+  });
+
+  it('sees a part that computes something else on native arithmetic, and what quantisation must not do', async () => {
+    const failures = await failuresWith((ops) => () => (ops === 'reference' ? 0 : 40));
+    const expected = NEED_NATIVE.length === 0 ? ['native', 'precisions'] : [];
+    expect(Object.keys(failures).filter((claim) => claim === 'native' || claim === 'precisions')).toEqual(expected);
   });
 
   it('sees chance', async () => {
