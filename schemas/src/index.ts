@@ -10,6 +10,7 @@ export type { CliArchVerify, VerifyResult } from './generated/cli-arch-verify.js
 export type { ArchBroken, ArchConflict, ArchFamily, ArchPlugin, CliArch } from './generated/cli-arch.js';
 export type { BenchKernel, BenchMachine, BenchSpread, BenchVariant, CliBench } from './generated/cli-bench.js';
 export type { CliCache } from './generated/cli-cache.js';
+export type { ChatTurn, CliChat } from './generated/cli-chat.js';
 export type { CliCompletions } from './generated/cli-completions.js';
 export type { CliDoctor, DoctorCheck } from './generated/cli-doctor.js';
 export type { CliError } from './generated/cli-error.js';

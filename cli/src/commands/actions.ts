@@ -15,6 +15,7 @@ export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Nam
   use: async () => (await import('./use.js')).use,
   rm: async () => (await import('./rm.js')).rm,
   run: async () => (await import('./run.js')).run,
+  chat: async () => (await import('./chat.js')).chat,
   info: async () => (await import('./info.js')).info,
   arch: async () => (await import('./arch.js')).arch,
   'arch show': async () => (await import('./arch-show.js')).archShow,

@@ -13,11 +13,14 @@ export interface ModelChoice {
   readonly load: LoadOptions;
 }
 
-/** Loads a model, gives it to `use`, closes it whatever happens; its warnings go to stderr. */
+/**
+ * Loads a model, gives it to `use`, closes it whatever happens; its warnings go to stderr. `use` may load it once more
+ * with other options.
+ */
 export const withModel = async (
   io: Io,
   choice: ModelChoice,
-  use: (model: LoadedModel) => Promise<void>,
+  use: (model: LoadedModel, loadAgain: (load: LoadOptions) => Promise<LoadedModel>) => Promise<void>,
 ): Promise<void> => {
   const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd, env: io.env });
   try {
@@ -27,7 +30,7 @@ export const withModel = async (
     await showBanner(io, found, model.facts);
     const told = new Set<string>();
     await tell(io, model, told);
-    await use(model);
+    await use(model, (load) => interruptible(io.interrupt, engine.load(found.folder, load)));
     await tell(io, model, told);
   } finally {
     await engine.close();

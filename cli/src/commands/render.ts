@@ -1,6 +1,7 @@
-import { KvadError, loadText, type ChatMessage, type TextOptions } from '@kvad/core';
+import { KvadError, loadText, type TextOptions } from '@kvad/core';
 import type { CliRender } from '@kvad/schemas';
 import { write, writeJson, type Io } from '../io/io.js';
+import { listOf, readConversation } from '../io/read-conversation.js';
 import { readInput, readJsonInput } from '../io/read-input.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
@@ -42,36 +43,10 @@ export const render: Action<'render'> = async (io, { args, options }) => {
   return 0;
 };
 
-interface Conversation {
-  readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly unknown[] | undefined;
-}
-
-/** A list of messages, or an object that holds one beside tools. */
-const readConversation = async (io: Io, file: string): Promise<Conversation> => {
-  const content = await readJsonInput(io, file);
-  const { messages, tools } = Array.isArray(content) ? { messages: content, tools: undefined } : objectOf(content);
-  const expected = 'a list of messages with a "role" each, or an object with such a list as "messages"';
-  if (!Array.isArray(messages))
-    throw new KvadError('KVAD_E_INPUT_SHAPE', { file, found: 'no list of messages', expected });
-  const wrong = messages.findIndex((message) => typeof objectOf(message).role !== 'string');
-  if (wrong >= 0)
-    throw new KvadError('KVAD_E_INPUT_SHAPE', { file, found: `a message without a role at place ${wrong}`, expected });
-  return { messages: messages as ChatMessage[], tools: tools === undefined ? undefined : listOf(tools, file, 'tools') };
-};
-
 const readTools = async (io: Io, file: string): Promise<readonly unknown[]> => {
   const content = await readJsonInput(io, file);
   return listOf(content, file, 'tools');
 };
-
-const listOf = (value: unknown, file: string, what: string): readonly unknown[] => {
-  if (Array.isArray(value)) return value;
-  throw new KvadError('KVAD_E_INPUT_SHAPE', { file, found: `${what} that are no list`, expected: `a list of ${what}` });
-};
-
-const objectOf = (value: unknown): Record<string, unknown> =>
-  value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
 
 const textOptions = async (io: Io, file: string | undefined): Promise<TextOptions> =>
   file === undefined ? {} : { template: { file, text: await readInput(io, file) } };

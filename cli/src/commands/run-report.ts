@@ -85,16 +85,7 @@ const runObject = (
   prompt_ids: [...promptIds],
   ids: tokens.filter(({ echo }) => !echo).map(({ id }) => id),
   ...(tokens.some(({ logprob }) => logprob !== null) ? { tokens: tokens.map(runToken) } : {}),
-  sampling: {
-    temperature: settings.temperature,
-    top_k: settings.topK,
-    top_p: settings.topP,
-    min_p: settings.minP,
-    repeat_penalty: settings.repeatPenalty,
-    repeat_window: settings.repeatWindow,
-    seed: settings.seed,
-    max_tokens: settings.maxTokens,
-  },
+  sampling: runSampling(settings),
   config: runConfig(facts, settings.batchSize),
   timings: {
     load_ms: facts.loadMilliseconds,
@@ -104,6 +95,17 @@ const runObject = (
     decode_tokens_per_second: perSecond(stats.generatedTokens, stats.decodeMilliseconds),
   },
   warnings: [...facts.warnings],
+});
+
+export const runSampling = (settings: SamplingOptions & { readonly maxTokens: number }): CliRun['sampling'] => ({
+  temperature: settings.temperature,
+  top_k: settings.topK,
+  top_p: settings.topP,
+  min_p: settings.minP,
+  repeat_penalty: settings.repeatPenalty,
+  repeat_window: settings.repeatWindow,
+  seed: settings.seed,
+  max_tokens: settings.maxTokens,
 });
 
 export const runConfig = (facts: ModelFacts, batchSize: number): CliRun['config'] => ({

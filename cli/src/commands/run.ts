@@ -1,11 +1,4 @@
-import {
-  KvadError,
-  resolveSampling,
-  type GenerateOptions,
-  type LoadedModel,
-  type Prompt,
-  type SamplingOptions,
-} from '@kvad/core';
+import { KvadError, resolveSampling, type GenerateOptions, type LoadedModel, type Prompt } from '@kvad/core';
 import { interruptible } from './interruptible.js';
 import type { Io } from '../io/io.js';
 import { readStdin } from '../io/read-input.js';
@@ -13,8 +6,8 @@ import type { Action } from './actions.js';
 import { loadOptions } from './load-options.js';
 import { withModel } from './open-model.js';
 import { jsonReport, textReport, type Report } from './run-report.js';
+import { refuseContradictions as refuseSampling, samplingFlags } from './sampling-options.js';
 import type { Options } from './table.js';
-import { withoutUndefined } from './without-undefined.js';
 
 const MAX_TOKENS = 256;
 
@@ -59,7 +52,7 @@ const refuseContradictions = (options: Options<'run'>): void => {
   };
   if (options.prompt === undefined) refuse('a prompt is needed: --prompt TEXT, or --prompt - for stdin');
   if (options.raw && options.system !== undefined) refuse('--system needs the chat template, which --raw leaves out');
-  if (options.greedy && (options.temperature ?? 0) !== 0) refuse('--greedy and --temperature contradict each other');
+  refuseSampling(options, 'run');
 };
 
 const promptText = async (io: Io, prompt = ''): Promise<string> =>
@@ -72,16 +65,6 @@ const promptOf = (text: string, { raw, system }: Options<'run'>, model: LoadedMo
   const user = { role: 'user', content: text };
   return { messages: system === undefined ? [user] : [{ role: 'system', content: system }, user] };
 };
-
-const samplingFlags = (options: Options<'run'>): Partial<SamplingOptions> =>
-  withoutUndefined({
-    temperature: options.greedy ? 0 : options.temperature,
-    topK: options.topK,
-    topP: options.topP,
-    minP: options.minP,
-    repeatPenalty: options.repeatPenalty,
-    seed: options.seed,
-  });
 
 const generateOptions = (io: Io, options: Options<'run'>): GenerateOptions => ({
   stop: options.stop,

@@ -15,7 +15,9 @@ import { ARCH_ADD, ARCH_CHECK, ARCH_LIST, ARCH_REMOVE } from './arch-rows.js';
 import { BENCH } from './bench-row.js';
 import { CACHE, CACHE_CLEAR } from './cache-rows.js';
 import { DOCTOR, LS, PULL, RM, SEARCH, USE } from './hub-rows.js';
+import { CHAT } from './chat-row.js';
 import { PERPLEXITY } from './perplexity-row.js';
+import { SAMPLING } from './sampling-row.js';
 
 /**
  * The one table of commands and flags. The parser (`program.ts`), help, shell completion (`completion-scripts.ts`)
@@ -61,64 +63,7 @@ export const COMMANDS = {
       MODEL,
       { type: 'text', name: 'system', short: 's', value: 'TEXT', about: 'a system message before the prompt' },
       { type: 'switch', name: 'raw', about: 'continue the text as it is, without the chat template' },
-      {
-        type: 'integer',
-        name: 'max-tokens',
-        short: 'n',
-        value: 'N',
-        min: 0,
-        max: 2147483647,
-        absent: '256',
-        about: 'tokens to generate at most',
-      },
-      { type: 'number', name: 'temperature', value: 'T', min: 0, max: 100, absent: '0.7', about: '0 is greedy' },
-      {
-        type: 'integer',
-        name: 'top-k',
-        value: 'N',
-        min: 0,
-        max: 2147483647,
-        absent: '40',
-        about: 'sample from the N likeliest tokens; 0: from all',
-      },
-      {
-        type: 'number',
-        name: 'top-p',
-        value: 'P',
-        min: 0,
-        max: 1,
-        absent: '0.95',
-        about: 'sample from the likeliest tokens that hold probability P; 1: from all',
-      },
-      {
-        type: 'number',
-        name: 'min-p',
-        value: 'P',
-        min: 0,
-        max: 1,
-        absent: '0',
-        about: 'drop tokens less likely than P times the likeliest',
-      },
-      {
-        type: 'number',
-        name: 'repeat-penalty',
-        value: 'R',
-        min: 0.01,
-        max: 100,
-        absent: '1',
-        about: 'above 1: recent tokens become less likely',
-      },
-      {
-        type: 'integer',
-        name: 'seed',
-        value: 'N',
-        min: 0,
-        max: 4294967295,
-        absent: '7',
-        about: 'the same seed gives the same answer',
-      },
-      { type: 'switch', name: 'greedy', about: 'always the likeliest token; the same as --temperature 0' },
-      { type: 'text', name: 'stop', value: 'TEXT', many: true, about: 'stop before this text; may be repeated' },
+      ...SAMPLING,
       {
         type: 'integer',
         name: 'logprobs',
@@ -138,6 +83,7 @@ export const COMMANDS = {
       'cat question.txt | kvad run --model ./my-model --prompt - --json',
     ],
   },
+  chat: CHAT,
   info: {
     about: 'shape, parameters, memory and text side of a model, from its config and headers alone',
     arguments: [OPTIONAL_MODEL],

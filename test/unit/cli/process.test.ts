@@ -78,6 +78,16 @@ describe('Ctrl-C', () => {
     expect(stdout.length).toBeLessThan(2000);
   });
 
+  it('ends a chat that waits for the next line of a pipe', async () => {
+    const child = start('chat', '--greedy', '--max-tokens', '4');
+    child.stdin?.write('Who are you?\n');
+    child.stderr?.on('data', (data: Buffer) => {
+      if (data.toString().includes('tok/s')) child.kill('SIGINT');
+    });
+    const { exit, stdout } = await outcome(child);
+    expect({ exit, stdout }).toEqual({ exit: 130, stdout: expect.stringMatching(/^I am a tiny[^\n]*\n$/) as string });
+  });
+
   it('ends a command that waits for stdin', async () => {
     const child = start('tokenize', '-');
     const ended = outcome(child);

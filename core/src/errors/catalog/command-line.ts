@@ -14,6 +14,10 @@ export const COMMAND_LINE_ERRORS = {
     (p) => `cannot ${p.action} ${p.file}: ${p.reason}`,
     'check the path and its permissions',
   ),
+  KVAD_E_CHAT_FILE_EXISTS: entry<{ file: string }>(
+    (p) => `${p.file} is there already, and this chat has neither saved nor loaded it`,
+    'save under another name, or delete the file first',
+  ),
   KVAD_E_INPUT_JSON: entry<{ file: string; reason: string }>(
     (p) => `${p.file} is not JSON: ${p.reason}`,
     'write the file as JSON: no comments, no commas before a closing bracket',

@@ -1,0 +1,63 @@
+import type { Flag } from './flag.js';
+
+/** How the next token is chosen, and when to stop. */
+export const SAMPLING = [
+  {
+    type: 'integer',
+    name: 'max-tokens',
+    short: 'n',
+    value: 'N',
+    min: 0,
+    max: 2147483647,
+    absent: '256',
+    about: 'tokens to generate at most',
+  },
+  { type: 'number', name: 'temperature', value: 'T', min: 0, max: 100, absent: '0.7', about: '0 is greedy' },
+  {
+    type: 'integer',
+    name: 'top-k',
+    value: 'N',
+    min: 0,
+    max: 2147483647,
+    absent: '40',
+    about: 'sample from the N likeliest tokens; 0: from all',
+  },
+  {
+    type: 'number',
+    name: 'top-p',
+    value: 'P',
+    min: 0,
+    max: 1,
+    absent: '0.95',
+    about: 'sample from the likeliest tokens that hold probability P; 1: from all',
+  },
+  {
+    type: 'number',
+    name: 'min-p',
+    value: 'P',
+    min: 0,
+    max: 1,
+    absent: '0',
+    about: 'drop tokens less likely than P times the likeliest',
+  },
+  {
+    type: 'number',
+    name: 'repeat-penalty',
+    value: 'R',
+    min: 0.01,
+    max: 100,
+    absent: '1',
+    about: 'above 1: recent tokens become less likely',
+  },
+  {
+    type: 'integer',
+    name: 'seed',
+    value: 'N',
+    min: 0,
+    max: 4294967295,
+    absent: '7',
+    about: 'the same seed gives the same answer',
+  },
+  { type: 'switch', name: 'greedy', about: 'always the likeliest token; the same as --temperature 0' },
+  { type: 'text', name: 'stop', value: 'TEXT', many: true, about: 'stop before this text; may be repeated' },
+] as const satisfies readonly Flag[];
