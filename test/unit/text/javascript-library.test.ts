@@ -1,5 +1,6 @@
 import { loadText, type TextSide } from '@kvad/core';
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -17,13 +18,15 @@ const SAMPLES = [
 
 const load = (folder: string): Promise<TextSide> => loadText(folder, { tokenizerLibrary: 'javascript' });
 
-/** Makes `import 'tokenizers'` fail as it does where the package has no binary for the machine. */
-const WITHOUT_NATIVE = `data:text/javascript,${encodeURIComponent(`
-  import { register } from 'node:module';
-  register('data:text/javascript,' + encodeURIComponent(
-    "export const resolve = (name, context, next) => { if (name === 'tokenizers') throw new Error('Cannot find native binding'); return next(name, context); }"
-  ));
-`)}`;
+/** Makes `tokenizers` fail as it does where the package has no binary for the machine. */
+const WITHOUT_NATIVE = `
+  const Module = require('node:module');
+  const resolve = Module._resolveFilename;
+  Module._resolveFilename = function (name, ...rest) {
+    if (name === 'tokenizers') throw new Error('Cannot find native binding');
+    return resolve.call(this, name, ...rest);
+  };
+`;
 
 describe('the JavaScript library', () => {
   it.each([
@@ -69,7 +72,12 @@ describe('the JavaScript library', () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [cli, 'tokenize', 'Once upon a time', '--json'],
-      { env: { ...process.env, NODE_OPTIONS: `--import=${WITHOUT_NATIVE}` } },
+      {
+        env: {
+          ...process.env,
+          NODE_OPTIONS: `--require=${join(folderOf({ 'without.cjs': WITHOUT_NATIVE }), 'without.cjs')}`,
+        },
+      },
     );
     expect((JSON.parse(stdout) as { ids: number[] }).ids).toEqual(
       await (await loadText(BUNDLED)).encodeText('Once upon a time'),
