@@ -4,6 +4,7 @@ import path from 'node:path';
 import { loadText, type TextSide } from '@kvad/core';
 import { createEngine, type Engine, type LoadedModel, type PerplexityRequest, type PerplexityResult } from 'kvad';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeElsewhere } from '../../../core/dist/scoring/encode-elsewhere.js';
 import { encodePieces } from '../../../core/dist/text/tokenizer/encode-pieces.js';
 import { makeFolder } from '../text/folders.js';
 import { byteFallbackTokenizer } from '../text/vocabularies.js';
@@ -86,6 +87,18 @@ describe('the ids of a run', () => {
     expect([...result.ids!]).toEqual(await model.encode(heldOut.replace(/\n$/, ''), { special: false }));
     const again = await score({ text: heldOut.replace(/\n$/, '') });
     expect(again.tokenIdsSha256).toBe(result.tokenIdsSha256);
+  });
+
+  it('come from that process: where it fails there are none, and an abort ends it', async () => {
+    const { signal } = new AbortController();
+    const ids = await encodeElsewhere(BUNDLED, { text: TEXT }, signal);
+    expect([...ids!]).toEqual([...(await score({ text: TEXT })).ids!]);
+    expect(await encodeElsewhere(scratch, { text: TEXT }, signal)).toBeNull();
+    const controller = new AbortController();
+    const reason = new Error('no longer wanted');
+    const encoding = encodeElsewhere(BUNDLED, { text: TEXT }, controller.signal);
+    controller.abort(reason);
+    await expect(encoding).rejects.toBe(reason);
   });
 
   it('are given when they are asked for', async () => {
