@@ -196,7 +196,9 @@ napi_value state_reserve(napi_env env, napi_callback_info info) {
   const int64_t rows = a.integer(2);
   if (a.failed) return nullptr;
   engine->reserve_state(int(a.integer(1)), rows);
-  return number(env, double(engine->state(int(a.integer(1))).memory.bytes()));
+  // of the rows only: what the memory has behind them holds none
+  const State& state = engine->state(int(a.integer(1)));
+  return number(env, double(state.capacity) * double(state.row_bytes()));
 }
 napi_value state_free(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
