@@ -2,7 +2,8 @@
  * Builds the native arithmetic into `build/kvad.node`: one object per instruction set with its own flags, chosen at run
  * time. Run by `npm install`. Without a compiler it says so in one line and succeeds: the reference ops run then.
  * `--check FILE` builds the test program of `test/check.cpp` instead, and fails where it does not compile; `--arch arm64`
- * builds it for another machine than this one (with a CXX that does).
+ * builds it for another machine than this one (with a CXX that does); `--spelled` has it run the kernels of newer
+ * machines with their instructions spelled out as loops.
  * Environment: CXX (else c++, g++, clang++), KVAD_NATIVE=0 (skip), KVAD_SANITIZE=address,undefined.
  */
 import { createHash } from 'node:crypto';
@@ -32,6 +33,7 @@ const COMMON = [
 const FLAGS = {
   x64: {
     'kernels_avx2.cpp': ['-mavx2', '-mfma', '-mf16c'],
+    'kernels_avxvnni.cpp': ['-mavx2', '-mfma', '-mf16c', '-mavxvnni'],
     'kernels_avx512.cpp': [
       '-Wno-maybe-uninitialized',
       '-Wno-uninitialized',
@@ -49,6 +51,13 @@ const FLAGS = {
     'kernels_neon.cpp': ['-march=armv8.2-a+dotprod+fp16'],
     'kernels_i8mm.cpp': ['-march=armv8.2-a+dotprod+fp16+i8mm'],
   },
+};
+
+/** With `--spelled`: what stands in for instructions that this machine may not have. */
+const spelled = (set) => ['-include', path.join(here, `test/spelled_${set}.h`)];
+const SPELLED = {
+  'kernels_avx512.cpp': ['-D__AVX512VNNI__', ...spelled('avx512')],
+  'kernels_avxvnni.cpp': ['-mavx2', '-mfma', '-mf16c', '-D__AVXVNNI__', ...spelled('avxvnni')],
 };
 
 await (argv.check === undefined ? addon() : check(path.resolve(argv.check)));
@@ -86,7 +95,7 @@ async function check(program) {
   const folder = `${program}.objects`;
   await fs.ensureDir(folder);
   const sources = [...(await sourceFiles()).filter((file) => file !== 'src/addon.cpp'), 'test/check.cpp'];
-  const flags = [...COMMON, `-I${here}/src`, ...sanitizers()];
+  const flags = [...COMMON, `-I${here}/src`, ...sanitizers(), ...(argv.spelled ? ['-DKVAD_SPELLED'] : [])];
   const stamp = await stampOf([compiler, ...flags], sources);
   if (await isBuilt(program, path.join(folder, 'stamp'), stamp)) return;
   const objects = await compileAll(compiler, flags, sources, folder);
@@ -103,8 +112,12 @@ async function compileAll(compiler, common, sources, folder) {
   const jobs = sources.map((source, index) => ({ source, object: objects[index] }));
   const lane = async () => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      const own = FLAGS[arch]?.[path.basename(job.source)] ?? [];
-      await $`${compiler} ${common} ${own} -c ${path.join(here, job.source)} -o ${job.object}`;
+      const name = path.basename(job.source);
+      const own = argv.spelled && SPELLED[name] ? SPELLED[name] : (FLAGS[arch]?.[name] ?? []);
+const compile = (flags) => $`${compiler} ${common} ${flags} -c ${path.join(here, job.source)} -o ${job.object}`;
+      // An older compiler does not know the newest instructions; without their flags the file is empty.
+      if (own.length === 0) await compile([]);
+      else await compile(own).catch(() => compile([]));
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, os.availableParallelism()) }, lane));

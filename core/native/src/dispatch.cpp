@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -24,6 +26,11 @@ struct Choice {
 
 #if defined(__x86_64__)
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"); }
+// Asked of the processor itself: older compilers do not know the name.
+bool has_avxvnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
+}
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
@@ -50,6 +57,7 @@ const Choice* choices(int& count) {
   static const Choice list[] = {
 #if defined(__x86_64__)
       {"avx512", kernels_avx512, has_avx512},
+      {"avxvnni", kernels_avxvnni, has_avxvnni},
       {"avx2", kernels_avx2, has_avx2},
 #endif
 #if defined(__aarch64__)

@@ -102,6 +102,8 @@ class Engine {
   void dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
   void quant_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread);
   int64_t groups_per_piece(const Weight& weight, int64_t rows) const;
+  int64_t group_bytes_of(const Weight& weight) const;
+  void cut(const LinearPart* parts, int count);
   bool is_quantised(const Weight& weight) const { return (weight.kind == Kind::Q8 || weight.kind == Kind::Q4) && !dequantise; }
   void quantise_rows(View x);
   void attend(Reader& in);
@@ -138,6 +140,11 @@ class Engine {
   const Kernels* kernels_;
   Pool pool_;
   std::vector<Buffer> scratch_;  // one a thread
+  struct Piece {
+    int part;
+    int64_t first, groups;
+  };
+  std::vector<Piece> pieces_;  // of the product under way
 
   // The rows quantised last, and where they were read from: q, k and v share one quantisation.
   Buffer q_, scale_, sum_;

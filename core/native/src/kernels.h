@@ -67,6 +67,7 @@ const char* kernels_distrusted();
 
 const Kernels* kernels_portable();
 const Kernels* kernels_avx2();
+const Kernels* kernels_avxvnni();
 const Kernels* kernels_avx512();
 const Kernels* kernels_neon();
 const Kernels* kernels_i8mm();

@@ -28,9 +28,12 @@ template <bool Q8> void gemv(const uint8_t* group, const QuantRows& x, int64_t r
   const int8_t* q = x.q + row * x.blocks * kBlock;
   const float* xs = x.scale + row * x.blocks;
   const int32_t* sums = x.sum + row * x.blocks;
+  // the scales of the group that follows: they lie behind its codes, where no stream leads
+  const char* next = reinterpret_cast<const char*>(scales) + group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
   __m512 acc = _mm512_setzero_ps();
   for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += kGroup) {
     ahead(group, stride / 64);
+    _mm_prefetch(next + b * 32, _MM_HINT_T0);
     __m512i a = _mm512_set1_epi32(-offset * sums[b]), c = _mm512_setzero_si512();
     #pragma GCC unroll 4
     for (int j = 0; j < 4; j++) {
@@ -119,10 +122,6 @@ void to_f16(const float* from, uint16_t* to, int64_t n) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm512_cvtps_ph(_mm512_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
   for (; i < n; i++) to[i] = f32_to_f16(from[i]);
 }
-void pack(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, float* panel) {
-  pack_with(widen, kind, w, ldw, rows, count, panel);
-}
-
 template <int M> void tile_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   __m512 acc[M];
   for (int m = 0; m < M; m++) acc[m] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(out + m * ldo);
@@ -155,7 +154,7 @@ const Kernels* kernels_avx512() {
     k.dot_bf16 = dot_bf16;
     k.widen = widen;
     k.to_f16 = to_f16;
-    k.pack = pack;
+    if (const Kernels* narrower = kernels_avx2()) k.pack = narrower->pack;
     k.gemm_f32 = gemm_f32;
     return k;
   }();

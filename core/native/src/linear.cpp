@@ -9,7 +9,8 @@
 namespace kvad {
 namespace {
 
-constexpr int64_t kPieceBytes = 48 * 1024;  // decode: about 5 microseconds of reading
+constexpr int64_t kPieceBytes = 32 * 1024;  // decode: about 2 microseconds of reading
+constexpr int64_t kMostBytes = 512 * 1024;
 constexpr int64_t kGemmGroups = 4;
 constexpr int64_t kGemmRows = 6;            // from so many rows on the panel pays (dense)
 constexpr int64_t kPanelDepth = 256;
@@ -123,29 +124,49 @@ void Engine::linear_piece(View x, const LinearPart& part, int64_t row, int64_t f
   else dense_piece(x, part, first, groups, thread);
 }
 
-// Decode: pieces of equal bytes. Prefill: so many groups that a tile of x is used several times from the cache.
+// Prefill: so many groups that a tile of x is used several times from the cache.
 int64_t Engine::groups_per_piece(const Weight& w, int64_t rows) const {
-  if (rows >= kGemmRows) return kGemmGroups;
-  const int64_t row = quantised(w.kind) ? (dequantise ? 4 * w.cols : int64_t(group_bytes(w.kind, blocks_of(w.cols))) / kGroup)
-                                        : w.cols * int64_t(dense_bytes(w.kind));
-  return std::max<int64_t>(1, kPieceBytes / (kGroup * row));
+  return rows >= kGemmRows ? kGemmGroups : std::max<int64_t>(1, kPieceBytes / group_bytes_of(w));
+}
+
+int64_t Engine::group_bytes_of(const Weight& w) const {
+  if (is_quantised(w)) return int64_t(group_bytes(w.kind, blocks_of(w.cols)));
+  return kGroup * w.cols * int64_t(quantised(w.kind) ? 4 : dense_bytes(w.kind));
+}
+
+// Decode reads each weight once, and a thread reads fastest where it goes on: its pieces are long while much is left, and
+// short at the end, so that nobody waits long for the last one.
+void Engine::cut(const LinearPart* parts, int count) {
+  pieces_.clear();
+  int64_t left = 0;
+  for (int i = 0; i < count; i++) left += groups_of(parts[i].weight->rows) * group_bytes_of(*parts[i].weight);
+  for (int i = 0; i < count; i++) {
+    const int64_t bytes = group_bytes_of(*parts[i].weight), groups = groups_of(parts[i].weight->rows);
+    for (int64_t first = 0; first < groups;) {
+      const int64_t share = std::min(kMostBytes, std::max(kPieceBytes, left / (pool_.threads() + 1)));
+      const int64_t n = std::min(groups - first, std::max<int64_t>(1, share / bytes));
+      pieces_.push_back({i, first, n});
+      first += n;
+      left -= n * bytes;
+    }
+  }
 }
 
 void Engine::linear(View x, const LinearPart* parts, int count) {
-  int64_t each[8], start[9] = {0};
   bool codes = false;
-  for (int i = 0; i < count; i++) {
-    const Weight& w = *parts[i].weight;
-    codes = codes || is_quantised(w);
-    each[i] = groups_per_piece(w, x.rows);
-    start[i + 1] = start[i] + (groups_of(w.rows) + each[i] - 1) / each[i];
-  }
+  for (int i = 0; i < count; i++) codes = codes || is_quantised(*parts[i].weight);
   if (codes) quantise_rows(x);
-  pool_.run(start[count], [&](int64_t piece, int thread) {
-    int i = 0;
-    while (piece >= start[i + 1]) i++;
-    const int64_t first = (piece - start[i]) * each[i];
-    linear_piece(x, parts[i], 0, first, std::min(each[i], groups_of(parts[i].weight->rows) - first), thread);
+  if (x.rows >= kGemmRows) {
+    pieces_.clear();
+    for (int i = 0; i < count; i++)
+      for (int64_t first = 0, groups = groups_of(parts[i].weight->rows); first < groups; first += kGemmGroups)
+        pieces_.push_back({i, first, std::min(kGemmGroups, groups - first)});
+  } else {
+    cut(parts, count);
+  }
+  pool_.run(int64_t(pieces_.size()), [&](int64_t piece, int thread) {
+    const Piece& p = pieces_[size_t(piece)];
+    linear_piece(x, parts[p.part], 0, p.first, p.groups, thread);
   });
 }
 

@@ -214,26 +214,37 @@ void wrong_tables() {
   expect(!agrees_with_portable(wrong), "self-check", "a wrong dot product was not noticed");
 }
 
+// Those that this machine runs, or those whose instructions are spelled out.
+std::vector<const Kernels*> tables() {
+  std::vector<const Kernels*> all;
+  const std::string names = kernels_here();
+  for (size_t at = 0; at < names.size();) {
+    const size_t end = std::min(names.find(',', at), names.size());
+    all.push_back(kernels_for(names.substr(at, end - at).c_str()));
+    at = end + 1;
+  }
+#ifdef KVAD_SPELLED
+  all = {kernels_avx512(), kernels_avxvnni()};
+#endif
+  return all;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const int turns = count > 1 ? std::atoi(words[1]) : 200;
   const Kernels& portable = *kernels_portable();
   expect(std::strlen(kernels_distrusted()) == 0, kernels_distrusted(), "failed the self-check");
-  std::string names = kernels_here();
-  for (size_t at = 0; at < names.size();) {
-    const size_t end = std::min(names.find(',', at), names.size());
-    const Kernels& table = *kernels_for(names.substr(at, end - at).c_str());
+  for (const Kernels* table : tables()) {
     Random random{20240501};
     Pool pool(2);
     for (int turn = 0; turn < turns; turn++) {
-      quantised(table, portable, pool, random);
-      dense(table, portable, random);
-      attention(table, portable, random);
-      rows(table, portable, random);
+      quantised(*table, portable, pool, random);
+      dense(*table, portable, random);
+      attention(*table, portable, random);
+      rows(*table, portable, random);
     }
-    std::printf("%s: %d random shapes of each kernel\n", table.name, turns);
-    at = end + 1;
+    std::printf("%s: %d random shapes of each kernel\n", table->name, turns);
   }
   Random random{7};
   Pool pool(2);

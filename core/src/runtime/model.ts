@@ -46,6 +46,7 @@ export class Model {
   readonly #inputs: readonly { name: string; kind: string; part: SideInput }[];
   readonly #stack: Stack;
   readonly #layers: readonly Layer[];
+  readonly #schedule: readonly { layer: Layer; visit: number }[];
   readonly #finalNorm: Norm | null;
   readonly #head: Head;
 
@@ -65,7 +66,8 @@ export class Model {
     this.#finalNorm =
       plan.finalNorm && parts.createNorm(plan.finalNorm, plan.hiddenSize, weights.under('finalNorm.'), ops);
     this.#head = new Head(plan, weights, parts, ops);
-    this.stateSlots = this.#schedule().flatMap(({ layer, visit }) => layer.stateSlots(visit));
+    this.#schedule = this.#visits();
+    this.stateSlots = this.#schedule.flatMap(({ layer, visit }) => layer.stateSlots(visit));
     this.contextLength = contextOf(plan);
     this.weightBytes = weights.bytes;
   }
@@ -110,7 +112,7 @@ export class Model {
     }
     const { kind } = this.plan.stack;
     const x = blame('stack', kind, () => this.#stack.enter(embedding, pass));
-    for (const { layer, visit } of this.#schedule()) {
+    for (const { layer, visit } of this.#schedule) {
       blame('stack', kind, () => {
         this.#stack.before(visit, x, pass);
       });
@@ -165,7 +167,7 @@ export class Model {
   }
 
   /** Layers in the order in which they are visited. Each visit has a state of its own. */
-  #schedule(): { layer: Layer; visit: number }[] {
+  #visits(): { layer: Layer; visit: number }[] {
     const taken = new Set<number>();
     return this.plan.schedule.map(({ layer: index, state }, visit) => {
       const layer = this.#layers[index];

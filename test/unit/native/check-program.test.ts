@@ -47,6 +47,16 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('the kernel
     10 * MINUTES,
   );
 
+  it.runIf(process.arch === 'x64')(
+    'of AVX-512 and AVX-VNNI agree with the portable ones, their instructions spelled out, on any machine',
+    async () => {
+      const { stdout } = await run(await build('spelled', ['--spelled'], {}), ['40']);
+      expect(checked(stdout)).toEqual(['avx512', 'avxvnni']);
+      expect(stdout).toContain('all agree with portable');
+    },
+    10 * MINUTES,
+  );
+
   const compiler = find('aarch64-linux-gnu-g++');
   const emulator = find('qemu-aarch64');
   it.runIf(compiler !== null && emulator !== null)(

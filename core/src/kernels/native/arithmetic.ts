@@ -2,7 +2,7 @@ import type { ActivationName, AttendOptions, NormOptions, Ops } from '../ops.js'
 import type { RecurrentSegment } from '../recurrent-ops.js';
 import type { MatrixStack, Tensor, Vector } from '../tensor.js';
 import type { CommandList } from './commands.js';
-import { matrixOf, stackOf, stateOf, vectorOf, view } from './handles.js';
+import { matrixOf, stackOf, stateOf, vectorOf } from './handles.js';
 
 const ACTIVATIONS: readonly ActivationName[] = [
   'silu',
@@ -25,143 +25,183 @@ export const arithmeticOps = (list: CommandList) => ({
   // --- arithmetic -----------------------------------------------------------------------------
 
   embed(...[table, ids, out, { scale, offset, add }]: Parameters<Ops['embed']>): void {
-    list.push('embed', [matrixOf(table).id, ...view(ids), ...view(out), scale, offset, Number(add)]);
+    list
+      .begin('embed')
+      .number(matrixOf(table).id)
+      .tensor(ids)
+      .tensor(out)
+      .number(scale)
+      .number(offset)
+      .number(Number(add))
+      .end();
   },
 
   linear(...[x, weight, out, { bias }]: Parameters<Ops['linear']>): void {
-    list.push('linear', [...view(x), matrixOf(weight).id, ...view(out), vectorId(bias)]);
+    list.begin('linear').tensor(x).number(matrixOf(weight).id).tensor(out).number(vectorId(bias)).end();
   },
 
   rmsNorm(x: Tensor, out: Tensor, options: NormOptions): void {
-    list.push('rmsNorm', [...view(x), ...view(out), ...normArguments(options)]);
+    list.begin('rmsNorm').tensor(x).tensor(out);
+    norm(list, options);
+    list.end();
   },
 
   layerNorm(x: Tensor, out: Tensor, options: NormOptions & { bias: Vector | null }): void {
-    list.push('layerNorm', [...view(x), ...view(out), ...normArguments(options), vectorId(options.bias)]);
+    list.begin('layerNorm').tensor(x).tensor(out);
+    norm(list, options);
+    list.number(vectorId(options.bias)).end();
   },
 
   activate(x: Tensor, out: Tensor, f: ActivationName): void {
-    list.push('activate', [...view(x), ...view(out), code(f)]);
+    list.begin('activate').tensor(x).tensor(out).number(code(f)).end();
   },
 
   gated(gate: Tensor, x: Tensor, out: Tensor, f: ActivationName): void {
-    list.push('gated', [...view(gate), ...view(x), ...view(out), code(f)]);
+    list.begin('gated').tensor(gate).tensor(x).tensor(out).number(code(f)).end();
   },
 
   xielu(...[x, out, { alphaP, alphaN, beta, eps }]: Parameters<Ops['xielu']>): void {
-    list.push('xielu', [...view(x), ...view(out), alphaP, alphaN, beta, eps]);
+    list.begin('xielu').tensor(x).tensor(out).number(alphaP).number(alphaN).number(beta).number(eps).end();
   },
 
   add(...[x, out, { keep, scale }]: Parameters<Ops['add']>): void {
-    list.push('add', [...view(x), ...view(out), keep, scale]);
+    list.begin('add').tensor(x).tensor(out).number(keep).number(scale).end();
   },
 
   multiply(x: Tensor, y: Tensor, out: Tensor): void {
-    list.push('multiply', [...view(x), ...view(y), ...view(out)]);
+    list.begin('multiply').tensor(x).tensor(y).tensor(out).end();
   },
 
   scaleGroups(...[x, factors, out, { size }]: Parameters<Ops['scaleGroups']>): void {
-    list.push('scaleGroups', [...view(x), ...view(factors), ...view(out), size]);
+    list.begin('scaleGroups').tensor(x).tensor(factors).tensor(out).number(size).end();
   },
 
   affine(...[x, out, { scale, bias }]: Parameters<Ops['affine']>): void {
-    list.push('affine', [...view(x), ...view(out), vectorId(scale), vectorId(bias)]);
+    list.begin('affine').tensor(x).tensor(out).number(vectorId(scale)).number(vectorId(bias)).end();
   },
 
   scale(x: Tensor, out: Tensor, scale: number): void {
-    list.push('scale', [...view(x), ...view(out), scale]);
+    list.begin('scale').tensor(x).tensor(out).number(scale).end();
   },
 
   clamp(...[x, out, { low, high }]: Parameters<Ops['clamp']>): void {
-    list.push('clamp', [...view(x), ...view(out), low ?? -Infinity, high ?? Infinity]);
+    list
+      .begin('clamp')
+      .tensor(x)
+      .tensor(out)
+      .number(low ?? -Infinity)
+      .number(high ?? Infinity)
+      .end();
   },
 
   softcap(x: Tensor, out: Tensor, cap: number): void {
-    list.push('softcap', [...view(x), ...view(out), cap]);
+    list.begin('softcap').tensor(x).tensor(out).number(cap).end();
   },
 
   copy(x: Tensor, out: Tensor): void {
-    list.push('copy', [...view(x), ...view(out)]);
+    list.begin('copy').tensor(x).tensor(out).end();
   },
 
   rope(...[x, { cos, sin, dims }, options]: Parameters<Ops['rope']>): void {
     const { heads, headDim, from, layout, inverse } = options;
-    const turn = [dims, heads, headDim, from, Number(layout === 'interleaved'), Number(inverse)];
-    list.push('rope', [...view(x), ...view(cos), ...view(sin), ...turn]);
+    list.begin('rope').tensor(x).tensor(cos).tensor(sin).number(dims).number(heads).number(headDim).number(from);
+    list
+      .number(Number(layout === 'interleaved'))
+      .number(Number(inverse))
+      .end();
   },
 
   attend(q: Tensor, out: Tensor, options: AttendOptions): void {
     const { segments, heads, kvHeads, keyDim, valueDim, scale, window, chunk, softcap, sinks, slopes } = options;
-    const shape = [heads, kvHeads, keyDim, valueDim, scale, window ?? 0, chunk ?? 0, softcap ?? 0];
-    const rows = segments.flatMap(({ start, length, position, keys, values }) => [
-      start,
-      length,
-      position,
-      stateOf(keys).id,
-      stateOf(values).id,
-    ]);
-    const vectors = [vectorId(sinks), vectorId(slopes)];
-    list.push('attend', [...view(q), ...view(out), ...shape, ...vectors, segments.length, ...rows]);
+    list.begin('attend').tensor(q).tensor(out).number(heads).number(kvHeads).number(keyDim).number(valueDim);
+    list
+      .number(scale)
+      .number(window ?? 0)
+      .number(chunk ?? 0)
+      .number(softcap ?? 0);
+    list.number(vectorId(sinks)).number(vectorId(slopes)).number(segments.length);
+    for (const { start, length, position, keys, values } of segments) {
+      list.number(start).number(length).number(position).number(stateOf(keys).id).number(stateOf(values).id);
+    }
+    list.end();
   },
 
   // --- routers and experts --------------------------------------------------------------------
 
   softmax(x: Tensor, out: Tensor): void {
-    list.push('softmax', [...view(x), ...view(out)]);
+    list.begin('softmax').tensor(x).tensor(out).end();
   },
 
   keepGroups(...[x, out, { groups, keep, by, masked }]: Parameters<Ops['keepGroups']>): void {
-    list.push('keepGroups', [...view(x), ...view(out), groups, keep, Number(by === 'sum2'), masked]);
+    list
+      .begin('keepGroups')
+      .tensor(x)
+      .tensor(out)
+      .number(groups)
+      .number(keep)
+      .number(Number(by === 'sum2'))
+      .number(masked)
+      .end();
   },
 
   topK(x: Tensor, ids: Tensor): void {
-    list.push('topK', [...view(x), ...view(ids)]);
+    list.begin('topK').tensor(x).tensor(ids).end();
   },
 
   gather(x: Tensor, ids: Tensor, out: Tensor): void {
-    list.push('gather', [...view(x), ...view(ids), ...view(out)]);
+    list.begin('gather').tensor(x).tensor(ids).tensor(out).end();
   },
 
   normaliseRows(...[x, out, { eps, floor }]: Parameters<Ops['normaliseRows']>): void {
-    list.push('normaliseRows', [...view(x), ...view(out), eps, floor]);
+    list.begin('normaliseRows').tensor(x).tensor(out).number(eps).number(floor).end();
   },
 
   expertLinear(...[x, weight, out, { ids, bias }]: Parameters<Ops['expertLinear']>): void {
-    list.push('expertLinear', [...view(x), stackOf(weight).id, ...view(out), ...view(ids), vectorId(bias)]);
+    list
+      .begin('expertLinear')
+      .tensor(x)
+      .number(stackOf(weight).id)
+      .tensor(out)
+      .tensor(ids)
+      .number(vectorId(bias))
+      .end();
   },
 
   combine(...[x, weights, out, { keep }]: Parameters<Ops['combine']>): void {
-    list.push('combine', [...view(x), ...view(weights), ...view(out), keep]);
+    list.begin('combine').tensor(x).tensor(weights).tensor(out).number(keep).end();
   },
 
   headLinear(x: Tensor, weight: MatrixStack, out: Tensor): void {
-    list.push('headLinear', [...view(x), stackOf(weight).id, ...view(out)]);
+    list.begin('headLinear').tensor(x).number(stackOf(weight).id).tensor(out).end();
   },
 
   // --- recurrent mixers -----------------------------------------------------------------------
 
   causalConv(...[x, out, { segments, weight, bias, kernel }]: Parameters<Ops['causalConv']>): void {
-    const rows = fixedSegments(segments);
-    list.push('causalConv', [...view(x), ...view(out), vectorId(weight), vectorId(bias), kernel, ...rows]);
+    list.begin('causalConv').tensor(x).tensor(out).number(vectorId(weight)).number(vectorId(bias)).number(kernel);
+    recurrent(list, segments);
+    list.end();
   },
 
   l2Norm(...[x, out, { size, eps }]: Parameters<Ops['l2Norm']>): void {
-    list.push('l2Norm', [...view(x), ...view(out), size, eps]);
+    list.begin('l2Norm').tensor(x).tensor(out).number(size).number(eps).end();
   },
 
   deltaRule(...[{ q, k, v, decay, beta }, out, options]: Parameters<Ops['deltaRule']>): void {
     const { segments, keyHeads, valueHeads, keyDim, valueDim } = options;
-    const inputs = [q, k, v, decay, beta, out].flatMap(view);
-    list.push('deltaRule', [...inputs, keyHeads, valueHeads, keyDim, valueDim, ...fixedSegments(segments)]);
+    list.begin('deltaRule').tensor(q).tensor(k).tensor(v).tensor(decay).tensor(beta).tensor(out);
+    list.number(keyHeads).number(valueHeads).number(keyDim).number(valueDim);
+    recurrent(list, segments);
+    list.end();
   },
 });
 
-const normArguments = ({ size, eps, offset, weight }: NormOptions): readonly number[] => {
+const norm = (list: CommandList, { size, eps, offset, weight }: NormOptions): void => {
   const own = weight !== null && vectorOf(weight).length !== size;
-  return [size, eps, offset, vectorId(weight), Number(own)];
+  list.number(size).number(eps).number(offset).number(vectorId(weight)).number(Number(own));
 };
 
-const fixedSegments = (segments: readonly RecurrentSegment[]): readonly number[] => [
-  segments.length,
-  ...segments.flatMap(({ start, length, state }) => [start, length, stateOf(state).id]),
-];
+const recurrent = (list: CommandList, segments: readonly RecurrentSegment[]): void => {
+  list.number(segments.length);
+  for (const { start, length, state } of segments) list.number(start).number(length).number(stateOf(state).id);
+};

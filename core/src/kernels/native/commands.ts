@@ -1,40 +1,66 @@
+import type { Tensor } from '../tensor.js';
 import type { Addon, NativeEngine, Opcode } from './addon.js';
 import { OPCODES } from './addon.js';
+import { tensorOf } from './handles.js';
 
 const CODES = new Map<Opcode, number>(OPCODES.map((name, code) => [name, code]));
 
-/** A list of commands that is run in one call: `opcode, count, arguments…` as doubles. */
+/**
+ * A list of commands that is run in one call: `opcode, count, arguments…` as doubles. Arguments are written where they
+ * stay: a step of a small model has hundreds of commands, and arrays of arguments would cost more than its norms.
+ */
 export class CommandList {
   #commands = new Float64Array(1 << 14);
   #length = 0;
+  #start = 0;
+  #open = false;
 
   constructor(
     readonly addon: Addon,
     readonly engine: NativeEngine,
   ) {}
 
-  get empty(): boolean {
-    return this.#length === 0;
+  begin(opcode: Opcode): this {
+    this.#dropUnended();
+    this.#start = this.#length;
+    this.#open = true;
+    return this.number(CODES.get(opcode)!).number(0);
   }
 
-  push(opcode: Opcode, args: readonly number[]): void {
-    const end = this.#length + 2 + args.length;
-    if (end > this.#commands.length) {
-      const larger = new Float64Array(Math.max(end, this.#commands.length * 2));
-      larger.set(this.#commands);
-      this.#commands = larger;
-    }
-    this.#commands[this.#length] = CODES.get(opcode)!;
-    this.#commands[this.#length + 1] = args.length;
-    // a loop: TypedArray.set takes longer for a dozen numbers
-    for (let i = 0; i < args.length; i++) this.#commands[this.#length + 2 + i] = args[i]!;
-    this.#length = end;
+  number(value: number): this {
+    if (this.#length === this.#commands.length) this.#grow();
+    this.#commands[this.#length++] = value;
+    return this;
+  }
+
+  /** Four arguments: where it begins, rows, cols, elements from row to row. */
+  tensor(x: Tensor): this {
+    const { offset, rows, cols, stride } = tensorOf(x);
+    return this.number(offset).number(rows).number(cols).number(stride);
+  }
+
+  end(): void {
+    this.#commands[this.#start + 1] = this.#length - this.#start - 2;
+    this.#open = false;
   }
 
   run(): void {
+    this.#dropUnended();
     if (this.#length === 0) return;
     const count = this.#length;
     this.#length = 0;
     this.addon.run(this.engine, this.#commands, count);
+  }
+
+  /** What was begun when an argument was refused. */
+  #dropUnended(): void {
+    if (this.#open) this.#length = this.#start;
+    this.#open = false;
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(this.#commands.length * 2);
+    larger.set(this.#commands);
+    this.#commands = larger;
   }
 }

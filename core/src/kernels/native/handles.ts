@@ -80,9 +80,3 @@ export const stateOf = (x: State): NativeState => {
   if (!state.live) throw new Error(`state ${state.name} is used after it was freed`);
   return state;
 };
-
-/** A tensor as four arguments of a command. */
-export const view = (x: Tensor): readonly number[] => {
-  const { offset, rows, cols, stride } = tensorOf(x);
-  return [offset, rows, cols, stride];
-};

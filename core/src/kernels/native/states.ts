@@ -3,7 +3,7 @@ import { decodeFloats } from '../half.js';
 import type { Ops, StateSnapshot } from '../ops.js';
 import type { State, Tensor } from '../tensor.js';
 import type { CommandList } from './commands.js';
-import { NativeState, StateView, stateOf, view } from './handles.js';
+import { NativeState, StateView, stateOf } from './handles.js';
 
 type StateOps = Pick<
   Ops,
@@ -65,7 +65,7 @@ export const stateOps = (list: CommandList, half: boolean): StateOps => {
         throw new Error(`append: rows at ${position} of state ${s.name}, which has ${s.length}`);
       }
       if ((position + length) * s.rowBytes > s.bytes) s.bytes = addon.stateReserve(engine, s.id, position + length);
-      list.push('append', [s.id, ...view(x), start, length, position]);
+      list.begin('append').number(s.id).tensor(x).number(start).number(length).number(position).end();
       s.length = position + length;
     },
 
