@@ -114,7 +114,7 @@ async function compileAll(compiler, common, sources, folder) {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
       const name = path.basename(job.source);
       const own = argv.spelled && SPELLED[name] ? SPELLED[name] : (FLAGS[arch]?.[name] ?? []);
-const compile = (flags) => $`${compiler} ${common} ${flags} -c ${path.join(here, job.source)} -o ${job.object}`;
+      const compile = (flags) => $`${compiler} ${common} ${flags} -c ${path.join(here, job.source)} -o ${job.object}`;
       // An older compiler does not know the newest instructions; without their flags the file is empty.
       if (own.length === 0) await compile([]);
       else await compile(own).catch(() => compile([]));
