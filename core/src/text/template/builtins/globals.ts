@@ -107,7 +107,7 @@ class Cycler extends PythonObject {
   #at = 0;
   constructor(items: readonly Value[]) {
     super();
-    if (items.length === 0) throw typeError('at least one item has to be provided');
+    if (items.length === 0) throw new PythonError('RuntimeError', 'at least one item has to be provided');
     this.#items = items;
   }
   override attribute(name: string): Value | undefined {

@@ -90,8 +90,8 @@ const dictSort = (value: Value, sensitive: boolean, by: Value, reversed: boolean
     throw new PythonError('AttributeError', `'${typeName(value)}' object has no attribute 'items'`);
   }
   const pairs = [...value.entries()].map((entry) => new Tuple([...entry]));
-  const key = (pair: Value): Value => {
-    const own = (pair as Tuple).items[place]!;
+  const key = ({ items }: Tuple): Value => {
+    const own = items[place]!;
     return sensitive ? own : foldCase(own);
   };
   return sorted(pairs, key, reversed, runtime);

@@ -79,7 +79,7 @@ const indent = (value: Value, width: Value, first: boolean, blank: boolean, runt
   if (!isText(width) && !isInt(width))
     throw typeError(`can't multiply sequence by non-int of type '${typeName(width)}'`);
   const margin = isText(width) ? width : binary('*', ' ', width, runtime);
-  const space = value instanceof Markup ? escapeHtml(margin, runtime).text : textOf(margin as string | Markup);
+  const space = value instanceof Markup ? escapeHtml(margin, runtime).text : str(margin, runtime);
   const whole = binary('+', value, '\n', runtime);
   if (!isText(whole))
     throw new PythonError('AttributeError', `'${typeName(whole)}' object has no attribute 'splitlines'`);

@@ -172,12 +172,7 @@ const addNamed = (named: Map<string, Value>, more: Value): void => {
   }
 };
 
-type Of<T extends Expression['type']> = Extract<
-  Expression,
-  {
-    type: T;
-  }
->;
+type Of<T extends Expression['type']> = Extract<Expression, { type: T }>;
 
 /** `callee(…)` with the arguments of a call; `caller` is what a `{% call %}` block adds. */
 export const compileCall = (

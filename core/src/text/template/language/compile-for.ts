@@ -1,5 +1,4 @@
 import { isTrue, iterate } from '../python/sequences.js';
-import { escapeHtml } from '../python/text-form.js';
 import { Markup, Stream, type Value } from '../python/values.js';
 import { compileExpression } from './compile-expression.js';
 import { compileTarget } from './compile-target.js';
@@ -14,12 +13,7 @@ import { TemplateSyntaxError } from './syntax-error.js';
 /** Runs the rounds of a loop over values. */
 type Rounds = (scope: Scope, values: Value, recurse: Recurse | null, depth: number) => void;
 
-type For = Extract<
-  Statement,
-  {
-    type: 'for';
-  }
->;
+type For = Extract<Statement, { type: 'for' }>;
 
 export const compileFor = (node: For, outer: Frame): Execute => {
   walkNames([node], (name, use) => {
@@ -37,15 +31,18 @@ export const compileFor = (node: For, outer: Frame): Execute => {
   const rounds = compileRounds(node, outer, frame);
   return (scope) => {
     const { runtime } = scope;
-    const recurse: Recurse = (of, depth) => {
+    const textOf = (of: Value, depth: number): string => {
       const own = new Scope(scope, scope.context, runtime);
       runtime.budget.enter();
       rounds(own, of, recurse, depth);
       runtime.budget.leave();
-      return outer.escapes(scope) ? new Markup(own.take()) : own.take();
+      return own.take();
     };
-    const text = recurse(values(scope), 0);
-    scope.write(outer.escapes(scope) ? escapeHtml(text, runtime).text : (text as string));
+    const recurse: Recurse = (of, depth) => {
+      const text = textOf(of, depth);
+      return outer.escapes(scope) ? new Markup(text) : text;
+    };
+    scope.write(textOf(values(scope), 0));
     return 'next';
   };
 };

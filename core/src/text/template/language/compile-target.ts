@@ -1,5 +1,5 @@
 import { Namespace } from '../builtins/globals.js';
-import { PythonError } from '../python/error.js';
+import { PythonError, typeError } from '../python/error.js';
 import { unpack } from '../python/operators.js';
 import type { Value } from '../python/values.js';
 import type { Frame } from './frame.js';
@@ -17,7 +17,12 @@ export const compileTarget = (target: Target, frame: Frame): Assign => {
     case 'field': {
       const owner = frame.reader(target.name, target.line);
       const { field } = target;
-      return (scope, value) => (owner(scope) as Namespace).assign(field, value);
+      return (scope, value) => {
+        // A namespace when the assignment began; a name before this one in the same tuple may have taken its place.
+        const namespace = owner(scope);
+        if (!(namespace instanceof Namespace)) throw typeError('the object does not support item assignment');
+        namespace.assign(field, value);
+      };
     }
     case 'tuple': {
       const items = target.items.map((item) => compileTarget(item, frame));

@@ -26,14 +26,14 @@ export class ExpressionParser {
   }
 
   /** One expression, or several with commas between them. */
-  tuple(options: { withCondition?: boolean; endNames?: readonly string[]; inParentheses?: boolean } = {}): Expression {
-    const { withCondition = true, endNames = [], inParentheses = false } = options;
+  tuple(options: { withCondition?: boolean; inParentheses?: boolean } = {}): Expression {
+    const { withCondition = true, inParentheses = false } = options;
     let { line } = this.stream;
     const items: Expression[] = [];
     let isTuple = false;
     for (;;) {
       if (items.length > 0) this.stream.expect('operator', ',');
-      if (this.isTupleEnd(endNames)) break;
+      if (this.isTupleEnd()) break;
       items.push(this.expression(withCondition));
       if (!this.stream.isOperator(',')) break;
       isTuple = true;
@@ -46,9 +46,10 @@ export class ExpressionParser {
     return { type: 'tuple', items, line };
   }
 
-  protected isTupleEnd(endNames: readonly string[]): boolean {
+  /** What may follow the last comma. jinja2 means `in` and `recursive` of loops too, and never recognises them. */
+  protected isTupleEnd(): boolean {
     const { stream } = this;
-    return stream.is('variable_end') || stream.is('block_end') || stream.isOperator(')') || stream.isName(...endNames);
+    return stream.is('variable_end') || stream.is('block_end') || stream.isOperator(')');
   }
 
   #condition(): Expression {

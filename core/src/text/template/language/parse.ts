@@ -124,9 +124,9 @@ class StatementParser extends ExpressionParser {
 
   #for(line: number): Statement {
     const { stream } = this;
-    const target = this.#target({ endNames: ['in'] });
+    const target = this.#target();
     stream.expect('name', 'in');
-    const of = this.tuple({ withCondition: false, endNames: ['recursive'] });
+    const of = this.tuple({ withCondition: false });
     const test = stream.skipIf('name', 'if') ? this.expression() : null;
     const recursive = stream.skipIf('name', 'recursive');
     const body = this.#block('for', line, ['endfor', 'else'], false);
@@ -148,7 +148,7 @@ class StatementParser extends ExpressionParser {
   }
 
   #set(line: number): Statement {
-    const target = this.#target({ withFields: true });
+    const target = this.#target(true);
     if (this.stream.skipIf('operator', '=')) return { type: 'set', target, value: this.tuple(), line };
     const filter = this.stream.isOperator('|') ? this.filters(null) : null;
     return { type: 'set-block', target, filter, body: this.#block('set', line, ['endset']), line };
@@ -238,15 +238,14 @@ class StatementParser extends ExpressionParser {
   }
 
   /** Names with commas between them; `withFields`: also `name.field`. */
-  #target(options: { endNames?: readonly string[]; withFields?: boolean } = {}): Target {
-    const { endNames = [], withFields = false } = options;
+  #target(withFields = false): Target {
     const { stream } = this;
     const { line } = stream;
     const items: Target[] = [];
     let isTuple = false;
     for (;;) {
       if (items.length > 0) stream.expect('operator', ',');
-      if (this.isTupleEnd(endNames)) break;
+      if (this.isTupleEnd()) break;
       items.push(this.#oneTarget(withFields));
       if (!stream.isOperator(',')) break;
       isTuple = true;

@@ -106,12 +106,12 @@ const orderOfItems = (op: Order, left: readonly Value[], right: readonly Value[]
 };
 
 /** `sorted(items, key=…)`: stable, and only `<` is asked. */
-export const sorted = (
-  items: readonly Value[],
-  key: (item: Value) => Value,
+export const sorted = <T extends Value>(
+  items: readonly T[],
+  key: (item: T) => Value,
   reverse: boolean,
   { budget }: Runtime,
-): Value[] => {
+): T[] => {
   budget.lists(items.length);
   const pairs = items.map((item) => [key(item), item] as const);
   if (reverse) pairs.reverse();
@@ -119,7 +119,7 @@ export const sorted = (
     budget.step();
     return inOrder('<', a, b, budget);
   };
-  pairs.sort(([a], [b]) => (before(a!, b!) ? -1 : before(b!, a!) ? 1 : 0));
+  pairs.sort(([a], [b]) => (before(a, b) ? -1 : before(b, a) ? 1 : 0));
   if (reverse) pairs.reverse();
   return pairs.map(([, item]) => item);
 };

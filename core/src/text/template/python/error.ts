@@ -7,6 +7,7 @@ export type ErrorKind =
   | 'KeyError'
   | 'LookupError'
   | 'OverflowError'
+  | 'RuntimeError'
   | 'SecurityError'
   | 'TemplateError'
   | 'TemplateRuntimeError'

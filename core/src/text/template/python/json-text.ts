@@ -125,12 +125,11 @@ const floatJson = (value: number): string => {
 };
 
 const entriesOf = (dict: Dict, sortKeys: boolean, runtime: Runtime): readonly (readonly [string, Value])[] => {
-  const entries = [...dict.entries()];
-  const pairs = entries.map((entry) => new Tuple(entry));
-  const ordered = sortKeys
-    ? sorted(pairs, (pair) => pair, false, runtime).map((pair) => (pair as Tuple).items as [Value, Value])
-    : entries;
-  return ordered.map(([key, value]) => [keyText(key), value]);
+  const named = ([key, value]: readonly [Value, Value]): readonly [string, Value] => [keyText(key), value];
+  if (!sortKeys) return Array.from(dict.entries(), named);
+  // As Python: by key and value, which fails where either cannot be ordered.
+  const pairs = Array.from(dict.entries(), (entry) => new Tuple(entry));
+  return sorted(pairs, (pair) => pair, false, runtime).map(({ items: [key, value] }) => named([key!, value!]));
 };
 
 const keyText = (key: Value): string => {
