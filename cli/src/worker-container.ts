@@ -1,4 +1,4 @@
-import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type Plugin } from '@kvad/core';
+import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type OpsChoice, type Plugin } from '@kvad/core';
 import { AXES, createRegistry, PART_LISTS, type Registry } from '@kvad/arch-registry';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { createContainer } from './container.js';
@@ -12,7 +12,9 @@ export const createWorkerContainer = (options: EngineOptions = {}): DependencyCo
   const worker = createContainer(options);
   worker.register(OPEN_REGISTRY, { useFactory: instanceCachingFactory(openRegistry) });
   worker.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
-  worker.register(MAKE_OPS, { useValue: chooseOps });
+  worker.register(MAKE_OPS, {
+    useFactory: (from) => (choice: OpsChoice) => chooseOps(choice, from.resolve<EngineSettings>(ENGINE_SETTINGS).env),
+  });
   worker.register(LOAD_TEXT, { useValue: loadText });
   worker.register(MODEL_LOADER, { useClass: ModelLoader });
   return worker;

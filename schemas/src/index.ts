@@ -4,6 +4,7 @@ export type { CliArchAdd } from './generated/cli-arch-add.js';
 export type { CliArchCheck } from './generated/cli-arch-check.js';
 export type { CliArchList } from './generated/cli-arch-list.js';
 export type { AuditedPlan } from './generated/cli-arch-plan.js';
+export type { CliArchNew } from './generated/cli-arch-new.js';
 export type { CliArchRemove } from './generated/cli-arch-remove.js';
 export type { CliArchShow, ConfigKey, ShownWeight } from './generated/cli-arch-show.js';
 export type { CliArchVerify, VerifyResult } from './generated/cli-arch-verify.js';

@@ -18,6 +18,8 @@ export interface Installed {
   kvad(...words: string[]): Promise<Output>;
   /** Runs `node …` there. */
   node(...words: string[]): Promise<Output>;
+  /** Runs a line of the shell in a folder below. */
+  shell(line: string, folder: string): Promise<Output>;
   remove(): void;
 }
 
@@ -51,6 +53,7 @@ export const installPacked = async (): Promise<Installed> => {
     folder,
     kvad: async (...words) => outputOf(await run`npx --no-install kvad ${words}`),
     node: async (...words) => outputOf(await run`node ${words}`),
+    shell: async (line, cwd) => outputOf(await run({ cwd })`bash -c ${line}`),
     remove: () => {
       rmSync(place, { recursive: true, force: true });
     },

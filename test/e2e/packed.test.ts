@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fixtureDirectory, readReference } from '@kvad/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -136,6 +136,65 @@ describe.each(EXAMPLES)('$name, a plugin of someone else', { timeout: 3 * MINUTE
     });
   });
 });
+
+/** Blocks of a page with their language, the file that they are, and their text. */
+const blocksOf = (page: string): { language: string; file: string; text: string }[] =>
+  [...page.matchAll(/^```(\w+) ?([\w./-]*)\n([\s\S]*?)^```$/gm)].map(([, language = '', file = '', text = '']) => ({
+    language,
+    file,
+    text,
+  }));
+
+/** The packages are not published yet: what this would install lies in the folder above. */
+const isInstall = (line: string): boolean => /^npm (init|install)\b/.test(line);
+
+describe('docs/writing-a-plugin.md, from top to bottom', { timeout: 10 * MINUTES }, () => {
+  const blocks = blocksOf(read('docs/writing-a-plugin.md'));
+
+  it('runs: each command succeeds, each file is one that was scaffolded and still passes', async () => {
+    expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['sh', 'ts', 'js']));
+    linkCompiler(installed.folder);
+    const ran: string[] = [];
+    let cwd = installed.folder;
+    for (const { language, file, text } of blocks) {
+      if (language !== 'sh') {
+        expect(existsSync(path.join(cwd, file)), `${file} in ${cwd}`).toBe(true);
+        writeFileSync(path.join(cwd, file), text);
+        continue;
+      }
+      for (const line of text
+        .trim()
+        .split('\n')
+        .filter((one) => !isInstall(one))) {
+        if (line.startsWith('cd ')) {
+          cwd = path.resolve(cwd, line.slice(3));
+          continue;
+        }
+        const { stdout, stderr, exitCode } = await installed.shell(line, cwd);
+        expect(exitCode, `${line}\n${stdout}\n${stderr}`).toBe(0);
+        ran.push(line);
+      }
+    }
+    expect(ran.filter((line) => line === 'npm test').length).toBe(4);
+    expect(ran.filter((line) => line.startsWith('npx kvad arch')).length).toBeGreaterThan(8);
+  });
+
+  it('begins with the source of a family that is there', async () => {
+    linkCompiler(installed.folder);
+    const made = await installed.kvad('arch', 'new', 'kvad-arch-similar', '--like', 'qwen2_moe');
+    expect(made).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout, exitCode } = await installed.shell('npm test', path.join(installed.folder, 'kvad-arch-similar'));
+    expect(exitCode, stdout).toBe(0);
+  });
+});
+
+/** What `npm install typescript` gives. */
+function linkCompiler(folder: string): void {
+  const modules = path.join(folder, 'node_modules');
+  if (existsSync(path.join(modules, 'typescript'))) return;
+  symlinkSync(at('node_modules/typescript'), path.join(modules, 'typescript'));
+  symlinkSync('../typescript/bin/tsc', path.join(modules, '.bin/tsc'));
+}
 
 const WORD = 'w';
 

@@ -22,6 +22,7 @@ export const ACTIONS: { readonly [Name in CommandName]: () => Promise<Action<Nam
   'arch plan': async () => (await import('./arch-plan.js')).archPlan,
   'arch verify': async () => (await import('./arch-verify.js')).archVerify,
   'arch check': async () => (await import('./arch-check.js')).archCheck,
+  'arch new': async () => (await import('./arch-new.js')).archNew,
   'arch add': async () => (await import('./arch-add.js')).archAdd,
   'arch remove': async () => (await import('./arch-remove.js')).archRemove,
   'arch list': async () => (await import('./arch-list.js')).archList,

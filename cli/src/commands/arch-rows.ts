@@ -47,3 +47,24 @@ export const ARCH_CHECK = {
   flags: [PLUGIN, LENIENT, ...ALWAYS],
   examples: ['kvad arch check ./my-model', 'kvad arch check owner/name --json'],
 } as const satisfies Command;
+
+export const ARCH_NEW = {
+  about: 'begin a plugin: a package that builds and passes the conformance kit as it is',
+  details:
+    'Its fixture is a small config with random weights; docs/writing-a-plugin.md says how it becomes a family that is proved. `--like` begins with the source of a family that is there, in place of a plain decoder.',
+  arguments: [{ name: 'name', type: 'text', required: true, about: 'foo, kvad-arch-foo or @me/kvad-arch-foo' }],
+  flags: [
+    { type: 'text', name: 'like', value: 'TYPE', about: 'the model_type of a family to begin with' },
+    {
+      type: 'text',
+      name: 'dir',
+      value: 'DIR',
+      absent: './kvad-arch-NAME',
+      about: 'an empty folder, or one to be made',
+    },
+    { type: 'text', name: 'with', value: 'PARTS', about: 'parts of its own: mixer, ffn, or mixer,ffn' },
+    PLUGIN,
+    ...ALWAYS,
+  ],
+  examples: ['kvad arch new foo', 'kvad arch new foo --with mixer,ffn', 'kvad arch new foo --like TYPE --dir ./foo'],
+} as const satisfies Command;

@@ -1,5 +1,5 @@
 import type { CliArchVerify, VerifyResult } from '@kvad/schemas';
-import { fixtureDirectory, verifyCheckpoint, type Verification } from '@kvad/core/testing';
+import { fixtureDirectory, verifyCheckpoint, type LoadToVerify, type Verification } from '@kvad/core/testing';
 import { createEngine } from '../index.js';
 import { colorsFor } from '../io/colors.js';
 import { writeJson, writeLine, type Io } from '../io/io.js';
@@ -12,11 +12,15 @@ import { loadOptions } from './load-options.js';
 /** `kvad arch verify DIR…`: one folder that fails or is refused does not stop the others. */
 export const archVerify: Action<'arch verify'> = async (io, { args, options }) => {
   const load = { ...loadOptions(io, options), quant: 'f32', kvCacheDtype: 'f32' } as const;
-  const engine = createEngine({ plugins: options.plugin, workingDirectory: io.cwd, env: io.env });
+  const settings = { plugins: options.plugin, workingDirectory: io.cwd };
+  const engine = createEngine({ ...settings, env: io.env });
+  const longhand = createEngine({ ...settings, env: { ...io.env, KVAD_CPU: 'reference' } });
+  const open: LoadToVerify = (directory, { reference }) =>
+    reference ? longhand.load(directory, { ...load, requireNative: false }) : engine.load(directory, load);
   try {
     const results: VerifyResult[] = [];
     for (const folder of args.folders) {
-      const verifying = verifyFolder(folder, placesOf(io), (directory) => engine.load(directory, load));
+      const verifying = verifyFolder(folder, placesOf(io), open);
       const result: VerifyResult = { dir: folder, ...(await interruptible(io.interrupt, verifying)) };
       if (!options.json) await writeLine(io.stdout, resultLine(io, result));
       results.push(result);
@@ -26,15 +30,14 @@ export const archVerify: Action<'arch verify'> = async (io, { args, options }) =
     else await writeLine(io.stdout, `${results.filter((result) => result.pass).length} of ${results.length} passed`);
     return pass ? 0 : 1;
   } finally {
-    await engine.close();
+    await Promise.all([engine.close(), longhand.close()]);
   }
 };
 
-type Load = Parameters<typeof verifyCheckpoint>[1];
 type Finding = Omit<VerifyResult, 'dir'>;
 
 /** Weights that only a recipe describes are made first. What nobody expected is an entry too. */
-const verifyFolder = async (folder: string, places: ModelPlaces, load: Load): Promise<Finding> => {
+const verifyFolder = async (folder: string, places: ModelPlaces, load: LoadToVerify): Promise<Finding> => {
   try {
     const directory = fixtureDirectory(modelFolder(folder, places));
     const { error, ...finding } = findingOf(await verifyCheckpoint(directory, load));
@@ -54,6 +57,7 @@ const NOTHING = {
   argmax_agreement: null,
   greedy_equal: null,
   tolerance: null,
+  consistency: null,
   pass: false,
 } as const;
 
@@ -65,6 +69,12 @@ const findingOf = (found: Verification): Finding => ({
   argmax_agreement: found.argmaxAgreement,
   greedy_equal: found.greedyEqual,
   tolerance: found.tolerance,
+  consistency: found.consistency && {
+    finite: found.consistency.finite,
+    chunks: finiteOrNull(found.consistency.chunks),
+    truncation: finiteOrNull(found.consistency.truncation),
+    kernels: finiteOrNull(found.consistency.kernels),
+  },
   pass: found.pass,
   error: found.error,
 });
@@ -76,6 +86,7 @@ const resultLine = (io: Io, result: VerifyResult): string => {
   const colors = colorsFor(io, io.stdout);
   const verdict = result.pass ? colors.green('pass') : colors.red('FAIL');
   if (result.error !== null) return `${verdict}  ${result.dir}  ${result.error.code}: ${result.error.message}`;
+  if (result.consistency !== null) return consistencyLine(verdict, result, result.consistency);
   const difference = result.max_abs_diff?.toExponential(2) ?? 'not a number';
   return [
     verdict,
@@ -85,5 +96,23 @@ const resultLine = (io: Io, result: VerifyResult): string => {
     `max |diff| ${difference} of ${result.tolerance?.toExponential(2) ?? '?'}`,
     `argmax ${(100 * (result.argmax_agreement ?? 0)).toFixed(1)} %`,
     `greedy ${result.greedy_equal === true ? 'equal' : 'differs'}`,
+  ].join('  ');
+};
+
+const consistencyLine = (
+  verdict: string,
+  result: VerifyResult,
+  { finite, chunks, truncation, kernels }: NonNullable<VerifyResult['consistency']>,
+): string => {
+  const far = (found: number | null): string => found?.toExponential(1) ?? 'not compared';
+  return [
+    verdict,
+    result.dir,
+    result.family ?? '',
+    `${result.positions} positions, no reference: compared with itself`,
+    finite ? 'finite' : 'NOT finite',
+    `chunks ${far(chunks)}`,
+    `cut back ${far(truncation)}`,
+    `native against reference arithmetic ${far(kernels)}`,
   ].join('  ');
 };

@@ -11,7 +11,7 @@ import {
   QUANT,
   THREADS,
 } from './flags.js';
-import { ARCH_ADD, ARCH_CHECK, ARCH_LIST, ARCH_REMOVE } from './arch-rows.js';
+import { ARCH_ADD, ARCH_CHECK, ARCH_LIST, ARCH_NEW, ARCH_REMOVE } from './arch-rows.js';
 import { BENCH } from './bench-row.js';
 import { CACHE, CACHE_CLEAR } from './cache-rows.js';
 import { DOCTOR, LS, PULL, RM, SEARCH, USE } from './hub-rows.js';
@@ -118,14 +118,21 @@ export const COMMANDS = {
   'arch verify': {
     about: 'compare logits with the reference.safetensors of each folder',
     details:
-      'Runs each checkpoint in f32 with an f32 KV cache, at every position of both prompts, and compares with the published implementation. Exit code 0 if all pass. Weights that are absent are made from weights.recipe.json in a temporary folder.',
+      'Runs each checkpoint in f32 with an f32 KV cache, at every position of both prompts, and compares with the published implementation (docs/examples/make-reference.py writes what it gives). A folder without a reference is compared with itself: finite logits, the same in chunks, after a cut, and on native and reference arithmetic; that says that it is consistent, not that it is right. Exit code 0 if all pass. Weights that are absent are made from weights.recipe.json in a temporary folder.',
     arguments: [
-      { name: 'folders', type: 'folder', required: true, many: true, about: 'folders with reference.safetensors' },
+      {
+        name: 'folders',
+        type: 'folder',
+        required: true,
+        many: true,
+        about: 'folders of checkpoints, with or without reference.safetensors',
+      },
     ],
     flags: [THREADS, PLUGIN, ALLOW_REFERENCE, REQUIRE_NATIVE, ...ALWAYS],
     examples: ['kvad arch verify test/fixtures/dense-core/*', 'kvad arch verify ./my-model --json'],
   },
   'arch check': ARCH_CHECK,
+  'arch new': ARCH_NEW,
   'arch add': ARCH_ADD,
   'arch remove': ARCH_REMOVE,
   'arch list': ARCH_LIST,

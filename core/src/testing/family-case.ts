@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ModelPlan } from '@kvad/schemas';
 import { ConfigSchema } from '../plan/config-schema.js';
 import type { Family } from '../plan/family.js';
+import { BUILTIN_PARTS } from '../axes/builtin/index.js';
 import type { Plugin } from '../plan/plugin.js';
-import { fixtureDirectory } from './fixture-directory.js';
+import { planSlots } from '../plan/slots.js';
+import { PartRegistry } from '../runtime/part-registry.js';
+import { steadyLength } from './consistency.js';
+import { fixtureDirectory, hasWeightsOrRecipe, withWeights } from './fixture-directory.js';
+import { planWeights } from './plan-weights.js';
 import { familyIn, openPlugin, pathOf, type FamilyUnderTest, type PluginUnderTest } from './plugin-under-test.js';
-import { readReference, type Reference } from './reference.js';
+import { promptIds } from './prompt-ids.js';
+import { hasReference, readReference, type Reference } from './reference.js';
 import { configIn, planConfig, TestModel, type TestModelOptions } from './test-model.js';
 import { prefillWhole } from './verify.js';
 
@@ -17,10 +22,24 @@ export interface FamilyCaseRequest {
   readonly plugins: readonly PluginUnderTest[];
 }
 
+/** Ids that the claims are checked with. */
+export type Prompts = Pick<Reference, 'inputIds' | 'shortIds'>;
+
+/** As long as those of most references. */
+const LONG = 45;
+const SHORT = 6;
+
+const madePrompts = (vocabSize: number): Prompts => ({
+  inputIds: promptIds(vocabSize, LONG),
+  shortIds: promptIds(vocabSize, LONG + SHORT).subarray(LONG),
+});
+
 /** What the claims of the kit are checked on. */
 export interface FamilyCase {
   readonly model: TestModel;
-  readonly reference: Reference;
+  readonly prompts: Prompts;
+  /** null: the fixture has none. */
+  readonly reference: Reference | null;
   /** Logits of the long prompt, whole. */
   readonly whole: Float32Array;
   /** As many ids of the long prompt as a sequence may grow through without its angles changing, and their logits. */
@@ -42,11 +61,20 @@ export interface FamilySubject {
 }
 
 export const openSubject = async ({ subject, fixture, plugins: given }: FamilyCaseRequest): Promise<FamilySubject> => {
-  const directory = fixtureDirectory(pathOf(fixture));
+  const source = fixtureDirectory(pathOf(fixture));
   const opened = await Promise.all(given.map(openPlugin));
-  const config = configIn(directory);
+  const config = configIn(source);
   const under = familyIn(opened, typeof subject === 'string' ? subject : modelTypeOf(subject, config));
-  return { under, plugins: opened.map(({ plugin }) => plugin), directory, config };
+  const plugins = opened.map(({ plugin }) => plugin);
+  const directory = hasWeightsOrRecipe(source) ? source : withPlannedWeights(source, under, plugins);
+  return { under, plugins, directory, config };
+};
+
+/** A config alone becomes a checkpoint: random weights of its plan. */
+const withPlannedWeights = (source: string, under: FamilyUnderTest, plugins: readonly Plugin[]): string => {
+  const { plan, rules } = planConfig(under, configIn(source), source);
+  const slots = planSlots(plan, PartRegistry.of([BUILTIN_PARTS, ...plugins]));
+  return withWeights(source, { seed: 1, tensors: planWeights({ slots, rules, tied: plan.head.tied }) });
 };
 
 export const openCase = async (request: FamilyCaseRequest): Promise<FamilyCase> => {
@@ -55,12 +83,14 @@ export const openCase = async (request: FamilyCaseRequest): Promise<FamilyCase> 
 
   const model = reopen();
   const schema = ConfigSchema.read(under.schemas, under.family.config.schema);
-  const reference = readReference(directory);
-  const whole = await prefillWhole(model, reference.inputIds);
-  const ids = [...reference.inputIds].slice(0, steadyLength(model.facts.plan));
-  const logits = ids.length === reference.inputIds.length ? whole : await prefillWhole(model, Int32Array.from(ids));
+  const reference = hasReference(directory) ? readReference(directory) : null;
+  const prompts = reference ?? madePrompts(model.facts.plan.vocabSize);
+  const whole = await prefillWhole(model, prompts.inputIds);
+  const ids = [...prompts.inputIds].slice(0, steadyLength(model.facts.plan));
+  const logits = ids.length === prompts.inputIds.length ? whole : await prefillWhole(model, Int32Array.from(ids));
   return {
     model,
+    prompts,
     reference,
     whole,
     steady: { ids, logits },
@@ -79,14 +109,3 @@ const modelTypeOf = ({ modelTypes }: Family, config: Readonly<Record<string, unk
   const outer = config['model_type'] as string;
   return modelTypes.includes(outer) ? outer : (config['text_config'] as { model_type: string }).model_type;
 };
-
-/**
- * Tokens up to which the angles of a position do not depend on how long the sequence has become. Beyond it a sequence
- * that grew step by step holds keys turned by older angles than one computed whole, in the published models too.
- */
-const steadyLength = ({ ropeTables }: ModelPlan): number =>
-  Math.min(
-    ...Object.values(ropeTables).map((table) =>
-      table.type === 'dynamic' || table.type === 'longrope' ? table.originalContext : Infinity,
-    ),
-  );

@@ -1,9 +1,19 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { KvadError, isKvadError } from '../errors/kvad-error.js';
-import { makeWeights } from './recipe.js';
+import { makeWeights, type WeightRecipe } from './recipe.js';
 
 const RECIPE_NAME = 'weights.recipe.json';
 
@@ -17,7 +27,7 @@ const GENERATOR_VERSION = 1;
  * Throws KVAD_E_FIXTURE.
  */
 export const fixtureDirectory = (name: string): string => {
-  const source = findFixture(name);
+  const source = locateFixture(name);
   if (!existsSync(join(source, RECIPE_NAME)) || hasWeights(source)) return source;
   const cache = join(tmpdir(), `kvad-fixtures-${userInfo().uid}`);
   const target = join(cache, `${basename(source)}-${contentHash(source)}`);
@@ -36,7 +46,8 @@ export const fixtureDirectory = (name: string): string => {
   return target;
 };
 
-const findFixture = (name: string): string => {
+/** The folder that a name means, its weights perhaps not yet made. Throws KVAD_E_FIXTURE. */
+export const locateFixture = (name: string): string => {
   if (existsSync(join(name, 'config.json'))) return resolve(name);
   for (let folder = process.cwd(); ; folder = dirname(folder)) {
     const candidate = join(folder, 'test', 'fixtures', name);
@@ -46,6 +57,26 @@ const findFixture = (name: string): string => {
   const reason = `there is no such folder, and no test/fixtures/${name} in ${process.cwd()} or above it`;
   throw new KvadError('KVAD_E_FIXTURE', { name, reason });
 };
+
+/**
+ * A copy of a folder that has neither weights nor a recipe, with the weights of this one; the same folder for the same
+ * recipe.
+ */
+export const withWeights = (directory: string, recipe: WeightRecipe): string => {
+  const place = mkdtempSync(join(tmpdir(), 'kvad-plan-'));
+  try {
+    const copy = join(place, basename(directory));
+    cpSync(directory, copy, { recursive: true });
+    writeFileSync(join(copy, RECIPE_NAME), JSON.stringify(recipe));
+    return fixtureDirectory(copy);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+};
+
+/** Whether a folder holds weights, made or to be made. */
+export const hasWeightsOrRecipe = (folder: string): boolean =>
+  hasWeights(folder) || existsSync(join(folder, RECIPE_NAME));
 
 const hasWeights = (folder: string): boolean =>
   readdirSync(folder).some((name) => name.endsWith('.safetensors') && name !== 'reference.safetensors');

@@ -1,8 +1,11 @@
 /** `@kvad/core/testing`: how to prove that a family computes what its publisher computes. */
 export * from './compare.js';
-export * from './fixture-directory.js';
+export { checkConsistency, type Consistency, type ConsistentModel } from './consistency.js';
+export { fixtureDirectory } from './fixture-directory.js';
 export * from './idle-keys.js';
+export * from './plan-weights.js';
 export * from './plugin-under-test.js';
+export * from './prompt-ids.js';
 export * from './recipe.js';
 export * from './reference.js';
 export * from './safetensors-read.js';

@@ -29,10 +29,10 @@ export const hasNativeOps = (): boolean => {
   return ops !== null;
 };
 
-const nativeLogits = async ({ reopen, reference }: FamilyCase, quant?: Precision): Promise<Float32Array> => {
+const nativeLogits = async ({ reopen, prompts }: FamilyCase, quant?: Precision): Promise<Float32Array> => {
   const model = reopen({ ops: nativeOps()!, ...(quant === undefined ? {} : { quant }) });
   try {
-    return await prefillWhole(model, reference.inputIds);
+    return await prefillWhole(model, prompts.inputIds);
   } finally {
     await model.close();
   }

@@ -31,6 +31,10 @@ export interface ReferenceFacts {
   readonly tolerance: number;
 }
 
+/** Whether a checkpoint folder holds what another implementation computed, or a part of it. */
+export const hasReference = (directory: string): boolean =>
+  ['reference.safetensors', 'reference.json'].some((name) => existsSync(join(directory, name)));
+
 /** Reads the reference of a checkpoint folder. Throws KVAD_E_FIXTURE and KVAD_E_SAFETENSORS_*. */
 export const readReference = (directory: string): Reference => {
   for (const name of ['reference.safetensors', 'reference.json']) {

@@ -4,7 +4,8 @@ import type { ErrorCode } from '../errors/catalog.js';
 import { isKvadError, KvadError } from '../errors/kvad-error.js';
 import type { ModelFacts, Session } from '../runtime/types.js';
 import { argmax, compareLogits, concatenate, type Comparison } from './compare.js';
-import { readReference, type Reference } from './reference.js';
+import { checkConsistency, type Consistency, type ConsistentModel } from './consistency.js';
+import { hasReference, readReference, type Reference } from './reference.js';
 
 /** What is needed of a model to hold it against a reference: a loaded model of the library, or one in this process. */
 export interface VerifiableModel {
@@ -13,7 +14,10 @@ export interface VerifiableModel {
   close(): Promise<void>;
 }
 
-/** A checkpoint folder held against its `reference.safetensors`. What was not reached is null. */
+/** Loads a checkpoint in f32 with an f32 cache; with `reference` on the reference arithmetic. */
+export type LoadToVerify = (directory: string, options: { readonly reference: boolean }) => Promise<ConsistentModel>;
+
+/** A checkpoint folder held against its `reference.safetensors`, or without one against itself. What was not reached is null. */
 export interface Verification {
   readonly directory: string;
   readonly family: string | null;
@@ -26,19 +30,19 @@ export interface Verification {
   readonly argmaxAgreement: number | null;
   readonly greedyEqual: boolean | null;
   readonly tolerance: number | null;
+  /** How far the model agrees with itself, where there is no reference to agree with. */
+  readonly consistency: Consistency | null;
   readonly pass: boolean;
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
 /**
  * Loads a checkpoint and compares it with its reference: both prompts, each whole in one prefill, at every position; then
- * the greedy continuation of the short one, token by token (an end of sequence does not stop it).
+ * the greedy continuation of the short one, token by token (an end of sequence does not stop it). A checkpoint without a
+ * reference is compared with itself: in chunks, cut back, on the other arithmetic.
  * A refusal is part of the answer; only an error that is not a KvadError is thrown.
  */
-export const verifyCheckpoint = async (
-  directory: string,
-  load: (directory: string) => Promise<VerifiableModel>,
-): Promise<Verification> => {
+export const verifyCheckpoint = async (directory: string, load: LoadToVerify): Promise<Verification> => {
   const nothing = {
     directory,
     family: null,
@@ -48,14 +52,20 @@ export const verifyCheckpoint = async (
     argmaxAgreement: null,
     greedyEqual: null,
     tolerance: null,
+    consistency: null,
     pass: false,
     error: null,
   };
   try {
-    const reference = readReference(directory);
-    const model = await load(directory);
+    const reference = hasReference(directory) ? readReference(directory) : null;
+    const model = await load(directory, { reference: false });
     try {
       const { family, modelType } = model.facts.plan;
+      if (reference === null) {
+        const consistency = await checkConsistency(model, () => load(directory, { reference: true }));
+        const { positions, pass } = consistency;
+        return { ...nothing, family, modelType, positions, consistency, pass };
+      }
       const { comparison, greedyEqual } = await compareWithReference(model, reference, directory);
       const { tolerance } = reference.facts;
       const { positions, maxAbsDiff, argmaxAgreement } = comparison;

@@ -26,6 +26,24 @@ export interface VerifyResult {
   argmax_agreement: number | null;
   greedy_equal: boolean | null;
   tolerance: number | null;
+  /**
+   * without a reference: how far the model agrees with itself
+   */
+  consistency: {
+    finite: boolean;
+    /**
+     * largest difference of a logit in their standard deviations; null where it is not a number
+     */
+    chunks: number | null;
+    /**
+     * largest difference of a logit in their standard deviations; null where it is not a number
+     */
+    truncation: number | null;
+    /**
+     * native against reference arithmetic; null: not compared, or not a number
+     */
+    kernels: number | null;
+  } | null;
   pass: boolean;
   error: {
     code: string;

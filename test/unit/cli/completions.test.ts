@@ -17,7 +17,7 @@ describe('bash completion', () => {
     const firstWords = new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!));
     expect(bashOffers('kvad', '')).toEqual([...firstWords, 'help']);
     expect(bashOffers('kvad', 're')).toEqual(['render']);
-    expect(bashOffers('kvad', 'arch', '')).toEqual(['show', 'plan', 'verify', 'check', 'add', 'remove', 'list']);
+    expect(bashOffers('kvad', 'arch', '')).toEqual(['show', 'plan', 'verify', 'check', 'new', 'add', 'remove', 'list']);
     expect(bashOffers('kvad', 'cache', '')).toEqual(['clear']);
   });
 

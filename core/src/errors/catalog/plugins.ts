@@ -82,6 +82,10 @@ export const PLUGIN_ERRORS = {
       `${p.plugin} is no plugin of ${p.folder}; ${p.known.length === 0 ? 'there are none' : `there are: ${list(p.known)}`}`,
     'kvad arch remove takes the name of a package that kvad arch add has installed; kvad arch list shows all plugins',
   ),
+  KVAD_E_SCAFFOLD: entry<{ name: string; reason: string }>(
+    (p) => `${p.name} cannot be begun: ${p.reason}`,
+    'give another name, another folder (--dir), or another family to begin with (--like; kvad arch lists them)',
+  ),
   KVAD_E_PROJECT_CONFIG: entry<{ file: string; reason: string }>(
     (p) => `${p.file} is not valid: ${p.reason}`,
     'it may hold "plugins" (a list of paths and packages) and "prefer" (a plugin by what it decides)',
