@@ -9,6 +9,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { rolldown } from 'rolldown';
 import { fs, glob, path } from 'zx';
+import { importedDirectly } from './bundle-imports.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const out = path.join(root, 'cli/dist/start');
@@ -24,18 +25,22 @@ const packages = (
 const bundled = packages.filter(({ keywords = [] }) => keywords.includes('kvad-plugin'));
 
 const timeOf = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-const inputs = [import.meta.filename, ...packages.map(({ folder }) => path.join(folder, 'dist/.tsbuildinfo'))];
+const scripts = ['bundle.mjs', 'bundle-imports.mjs'].map((name) => path.join(import.meta.dirname, name));
+const inputs = [...scripts, ...packages.map(({ folder }) => path.join(folder, 'dist/.tsbuildinfo'))];
 if (inputs.every((file) => timeOf(file) < timeOf(path.join(out, 'kvad.js')))) process.exit();
 
 /** @kvad/core as plugins may import it. */
 const SURFACE = { '@kvad/core': 'core', '@kvad/core/plugin': 'core-plugin', '@kvad/core/testing': 'core-testing' };
 const fileName = (plugin) => `plugin-${plugin.replace(/^.*\//, '')}`;
-const fromCore = createRequire(path.join(root, 'arch-registry/package.json'));
+const fromCli = createRequire(path.join(root, 'cli/package.json'));
+
+const INDEXES = Object.fromEntries(['@kvad/core', '@kvad/arch-registry'].map((name) => [name, fromCli.resolve(name)]));
 
 /** In place of cli/src/host-modules.ts. */
 const hostModules = `
   const urls = (files) => Object.fromEntries(Object.entries(files).map(([name, file]) => [name, new URL('./' + file + '.js', HERE).href]));
   export const WORKER_MODULE = new URL('./worker.js', HERE);
+  export const TOKENIZER_MODULE = new URL('./tokenizer-worker.js', HERE);
   export const HOST_MODULES = {
     core: urls(${JSON.stringify(SURFACE)}),
     plugins: urls(${JSON.stringify(Object.fromEntries(bundled.map(({ name }) => [name, fileName(name)])))}),
@@ -58,21 +63,62 @@ const placesOfModules = {
   load: (id) => (id === 'kvad:url-of-package' ? urlOfPackage.replace(HERE, 'import.meta.url') : null),
   transform(code, id) {
     if (id === path.join(root, 'cli/dist/host-modules.js')) return hostModules.replace(HERE, 'import.meta.url');
-    const owner = packages.find(({ folder }) => id.startsWith(`${folder}/`));
-    if (owner === undefined || !code.includes('import.meta.url')) return null;
+    const owner = packages.find(({ folder }) => id.startsWith(`${folder}/dist/`));
+    if (owner === undefined) return null;
+    const direct = importedDirectly(code, INDEXES);
+    if (!direct.includes('import.meta.url')) return direct;
     const place = `urlOfPackage(${JSON.stringify(owner.name)}, ${JSON.stringify(path.relative(owner.folder, id))})`;
-    return `import urlOfPackage from 'kvad:url-of-package';\n${code.replaceAll('import.meta.url', place)}`;
+    return `import urlOfPackage from 'kvad:url-of-package';\n${direct.replaceAll('import.meta.url', place)}`;
   },
 };
 
-const bundle = await rolldown({
-  input: {
-    kvad: path.join(root, 'cli/dist/commands/main.js'),
-    index: path.join(root, 'cli/dist/index.js'),
-    worker: path.join(root, 'cli/dist/worker.js'),
-    ...Object.fromEntries(Object.entries(SURFACE).map(([name, file]) => [file, fromCore.resolve(name)])),
-    ...Object.fromEntries(bundled.map(({ name, folder, kvad }) => [fileName(name), path.join(folder, kvad.entry)])),
+const MAIN = path.join(root, 'cli/dist/commands/main.js');
+const RUN = path.join(root, 'cli/dist/commands/run.js');
+const WORKER = path.join(root, 'cli/dist/worker.js');
+
+/** Module -> the modules that it imports when it is loaded. */
+const imports = new Map();
+const graph = {
+  name: 'graph',
+  buildEnd() {
+    for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
   },
+};
+const loadedBy = (...ids) => {
+  const loaded = new Set();
+  for (const id of ids) {
+    const waiting = [id];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (!loaded.has(next)) waiting.push(...(imports.get(next) ?? []));
+      loaded.add(next);
+    }
+  }
+  return loaded;
+};
+
+/** `kvad run` loads three files in its two threads, not one for each set of programs that share some modules. */
+const threads = () => {
+  threads.made ??= { command: loadedBy(MAIN, RUN), engine: loadedBy(WORKER, fromCli.resolve('@kvad/core/plugin')) };
+  return threads.made;
+};
+const isEntry = (id) => Object.values(input).includes(id) || id === RUN;
+const groups = [
+  { name: 'shared', priority: 3, test: (id) => !isEntry(id) && threads().command.has(id) && threads().engine.has(id) },
+  { name: 'engine', priority: 2, test: (id) => !isEntry(id) && threads().engine.has(id) },
+  { name: 'command', priority: 1, test: (id) => !isEntry(id) && threads().command.has(id) },
+];
+
+const input = {
+  kvad: MAIN,
+  index: path.join(root, 'cli/dist/index.js'),
+  worker: WORKER,
+  'tokenizer-worker': path.join(root, 'cli/dist/tokenizer-worker.js'),
+  ...Object.fromEntries(Object.entries(SURFACE).map(([name, file]) => [file, fromCli.resolve(name)])),
+  ...Object.fromEntries(bundled.map(({ name, folder, kvad }) => [fileName(name), path.join(folder, kvad.entry)])),
+};
+
+const bundle = await rolldown({
+  input,
   platform: 'node',
   // Only this one is imported for what it does.
   treeshake: {
@@ -81,10 +127,16 @@ const bundle = await rolldown({
       { test: /./, sideEffects: false },
     ],
   },
-  plugins: [placesOfModules],
+  plugins: [placesOfModules, graph],
 });
 await fs.remove(out);
-const { output } = await bundle.write({ dir: out, format: 'esm', chunkFileNames: 'part-[hash].js' });
+const { output } = await bundle.write({
+  dir: out,
+  format: 'esm',
+  minify: true, // half the bytes, and reading them is most of what is left to do
+  chunkFileNames: '[name]-[hash].js',
+  codeSplitting: { groups },
+});
 writeFileSync(path.join(out, 'THIRD-PARTY.txt'), notices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
 
 /** Licences of the packages whose code is in the bundle. */

@@ -18,8 +18,26 @@ const isBundleStale = () => {
   return made === undefined || times.some((time) => time !== undefined && time.mtimeMs > made.mtimeMs);
 };
 
+/** Whether a model is most likely needed: without a word, flags are those of `run`. */
+const asksModel = () => {
+  const [first = '--help'] = argv;
+  const isRun = first.startsWith('-') && first !== '--help' && first !== '-h';
+  return (isRun || ['run', 'chat', 'logits', 'perplexity'].includes(first)) && !argv.includes('--help');
+};
+
+/** Its worker starts now, beside everything else; one that is not needed after all ends with the process. */
+const startWorker = () => {
+  const { Worker } = require('node:worker_threads');
+  const worker = new Worker(path.join(__dirname, '../dist/start/worker.js'), { execArgv: [] });
+  worker.unref();
+  return worker;
+};
+
 if (argv[0] === '--version' || argv[0] === '-V') {
   process.stdout.write(`kvad ${require('../package.json').version}\n`);
 } else {
-  void import(isBundleStale() ? '../dist/commands/main.js' : '../dist/start/kvad.js').then(({ main }) => main(argv));
+  // Who looks for a fault wants to see where it lies.
+  const plain = argv.includes('--debug') || isBundleStale();
+  const early = !plain && asksModel() ? startWorker() : null;
+  void import(plain ? '../dist/commands/main.js' : '../dist/start/kvad.js').then(({ main }) => main(argv, early));
 }

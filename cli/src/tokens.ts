@@ -4,8 +4,8 @@
 export const ENGINE_SETTINGS = Symbol.for('kvad.engine-settings');
 /** `Engine` of this thread. */
 export const ENGINE = Symbol.for('kvad.engine');
-/** -> a thread for a model. */
-export const START_WORKER = Symbol.for('kvad.start-worker');
+/** -> the threads of a model. */
+export const START_THREADS = Symbol.for('kvad.start-threads');
 /** -> `Registry` of the plugins that these settings find, the same at each call. */
 export const OPEN_REGISTRY = Symbol.for('kvad.open-registry');
 /** Plugins -> `PartRegistry`. */

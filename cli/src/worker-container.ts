@@ -1,21 +1,38 @@
-import { AXIS_TOKENS, chooseOps, loadText, PartRegistry, type OpsChoice, type Plugin } from '@kvad/core';
+import 'reflect-metadata';
+import {
+  AXIS_TOKENS,
+  chooseOps,
+  loadText,
+  PartRegistry,
+  type OpenTokenizer,
+  type OpsChoice,
+  type Plugin,
+  type TextOptions,
+} from '@kvad/core';
 import { AXES, createRegistry, PART_LISTS, type Registry } from '@kvad/arch-registry';
-import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
-import { createContainer } from './container.js';
-import type { EngineOptions, EngineSettings } from './engine-settings.js';
+import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { completeSettings, type EngineOptions, type EngineSettings } from './engine-settings.js';
 import { ModelLoader } from './model-loader.js';
 import { registryOptions } from './plugin-places.js';
 import { ENGINE_SETTINGS, LOAD_TEXT, MAKE_OPS, MAKE_PARTS, MODEL_LOADER, OPEN_REGISTRY } from './tokens.js';
 
-/** The composition root of the thread that loads a model: everything that `MODEL_LOADER` needs. */
-export const createWorkerContainer = (options: EngineOptions = {}): DependencyContainer => {
-  const worker = createContainer(options);
+/**
+ * The composition root of the thread that loads a model: everything that `MODEL_LOADER` needs. `openTokenizer` absent: its
+ * tokenizer is loaded in this thread too.
+ */
+export const createWorkerContainer = (
+  options: EngineOptions = {},
+  openTokenizer?: OpenTokenizer,
+): DependencyContainer => {
+  const worker = container.createChildContainer();
+  worker.register(ENGINE_SETTINGS, { useValue: completeSettings(options) });
   worker.register(OPEN_REGISTRY, { useFactory: instanceCachingFactory(openRegistry) });
   worker.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
   worker.register(MAKE_OPS, {
     useFactory: (from) => (choice: OpsChoice) => chooseOps(choice, from.resolve<EngineSettings>(ENGINE_SETTINGS).env),
   });
-  worker.register(LOAD_TEXT, { useValue: loadText });
+  const textOptions: TextOptions = openTokenizer === undefined ? {} : { openTokenizer };
+  worker.register(LOAD_TEXT, { useValue: (directory: string) => loadText(directory, textOptions) });
   worker.register(MODEL_LOADER, { useClass: ModelLoader });
   return worker;
 };

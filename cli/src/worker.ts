@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { serveModel } from '@kvad/core';
+import { openThrough, serveModel } from '@kvad/core';
 import type { ModelLoader } from './model-loader.js';
 import { MODEL_LOADER } from './tokens.js';
 import { createWorkerContainer } from './worker-container.js';
@@ -12,6 +12,7 @@ process.stdout.write = process.stderr.write.bind(process.stderr);
 
 // The container is made within the load, so that what it refuses reaches the caller as it is.
 serveModel(parentPort, async (data) => {
-  const { settings, directory, options } = data as WorkerData;
-  return createWorkerContainer(settings).resolve<ModelLoader>(MODEL_LOADER).load(directory, options);
+  const { settings, directory, options, tokenizer } = data as WorkerData;
+  const container = createWorkerContainer(settings, openThrough(tokenizer));
+  return container.resolve<ModelLoader>(MODEL_LOADER).load(directory, options);
 });

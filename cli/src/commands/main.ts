@@ -1,22 +1,37 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { isKvadError } from '@kvad/core/errors';
 import { colorsFor } from '../io/colors.js';
 import type { Io } from '../io/io.js';
 import { write } from '../io/io.js';
 import { printError } from '../io/print-error.js';
 import { processIo, type Interruption } from '../io/process-io.js';
+import { HERE, startModelThread, type StartThreads } from '../start-threads.js';
 import { ACTIONS, type Action } from './actions.js';
 import { parse } from './parse.js';
 import type { CommandName } from './table.js';
 
-/** The command line of this process: runs it and sets the exit code. */
-export const main = async (argv: readonly string[]): Promise<void> => {
+/**
+ * The command line of this process: runs it and sets the exit code. `early`: a worker that was started before anything
+ * was known of the command.
+ */
+export const main = async (argv: readonly string[], early: Worker | null = null): Promise<void> => {
   const { io, interruption, release } = processIo();
-  const code = await runCommandLine(argv, io, interruption);
+  const code = await runCommandLine(argv, { ...io, startThreads: threadsOf(early) }, interruption);
   release();
   // What was interrupted may still wait for something (stdin, a worker): it is not waited for.
   if (interruption() !== null) process.exit(code);
   process.exitCode = code;
+};
+
+/** The first model gets the worker that is there already. Tokenizers are loaded here, where nothing else is to be done. */
+const threadsOf = (early: Worker | null): StartThreads => {
+  let ready = early;
+  return () => {
+    const model = ready ?? startModelThread();
+    ready = null;
+    return { model, tokenizer: HERE };
+  };
 };
 
 /** Exit code: 0 done, 1 error, 2 not understood, 130 interrupted. */

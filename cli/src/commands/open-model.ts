@@ -1,9 +1,10 @@
-import type { LoadedModel, LoadOptions } from '@kvad/core';
-import { createEngine } from '../index.js';
+import type { Engine, LoadedModel, LoadOptions } from '@kvad/core';
+import { createContainer } from '../container.js';
 import type { Io } from '../io/io.js';
 import { warn } from '../io/warn.js';
 import { findModel, placesOf } from '../model-folder.js';
 import { showBanner } from './banner.js';
+import { ENGINE } from '../tokens.js';
 import { interruptible } from './interruptible.js';
 
 /** What `withModel` needs to load one. */
@@ -22,7 +23,8 @@ export const withModel = async (
   choice: ModelChoice,
   use: (model: LoadedModel, loadAgain: (load: LoadOptions) => Promise<LoadedModel>) => Promise<void>,
 ): Promise<void> => {
-  const engine = createEngine({ plugins: choice.plugins, workingDirectory: io.cwd, env: io.env });
+  const options = { plugins: choice.plugins, workingDirectory: io.cwd, env: io.env };
+  const engine = createContainer(options, io.startThreads).resolve<Engine>(ENGINE);
   try {
     const found = findModel(choice.model, placesOf(io));
     for (const warning of found.warnings) await warn(io, warning);

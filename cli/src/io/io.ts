@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { StartThreads } from '../start-threads.js';
 
 /** A stream that the command line writes to. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -14,6 +15,8 @@ export interface Io {
   readonly cwd: string;
   /** Aborted by Ctrl-C, and when whoever reads stdout has gone. */
   readonly interrupt: AbortSignal;
+  /** Gives the threads that were started with the process, then others; absent: they are started when a model is loaded. */
+  readonly startThreads?: StartThreads;
 }
 
 /** Writes and waits until the stream wants more, so that a slow reader holds the writer back. */

@@ -44,6 +44,7 @@ int Engine::add_weight(Weight&& weight) {
   weights_.push_back(std::move(weight));
   Weight& kept = weights_.back();
   if (kept.owned.bytes() > 0) kept.data = kept.owned.as<uint8_t>();
+  else warmer_.push(kept.data, size_t(kept.count) * kept.bytes_each());
   return int(weights_.size()) - 1;
 }
 

@@ -8,6 +8,7 @@
 #include "format.h"
 #include "kernels.h"
 #include "pool.h"
+#include "warm.h"
 
 namespace kvad {
 
@@ -139,6 +140,7 @@ class Engine {
   std::vector<State> states_;
   const Kernels* kernels_;
   Pool pool_;
+  Warmer warmer_;
   std::vector<Buffer> scratch_;  // one a thread
   struct Piece {
     int part;

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 namespace kvad {
 namespace {
@@ -65,6 +67,18 @@ int take_slot(const std::string& path, const void* data, size_t bytes) {
   return -1;
 }
 
+// Held while pages are touched, so that nobody unmaps them meanwhile.
+std::mutex warming;
+
+bool is_mapped(const uint8_t* at, size_t bytes) {
+  const char* first = reinterpret_cast<const char*>(at);
+  for (const Slot& slot : slots) {
+    const char* start = slot.start.load();
+    if (start && first >= start && first + bytes <= start + slot.bytes.load()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Mapping* Mapping::open(const std::string& path, std::string& wrong) {
@@ -81,7 +95,28 @@ Mapping* Mapping::open(const std::string& path, std::string& wrong) {
   return new Mapping(data, bytes, take_slot(path, data, bytes));
 }
 
+void Mapping::warm(const uint8_t* at, size_t bytes) {
+#ifdef __linux__
+  const std::lock_guard<std::mutex> lock(warming);
+  if (!is_mapped(at, bytes)) return;
+  const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = uintptr_t(at) / page * page, pages = (uintptr_t(at) + bytes - first + page - 1) / page;
+  void* start = reinterpret_cast<void*>(first);
+  std::vector<unsigned char> resident(pages);
+  if (mincore(start, pages * page, resident.data()) != 0) return;
+  for (const unsigned char held : resident)
+    if (!(held & 1)) return;
+  // Linux 5.14 has it; an older one refuses, and the first use makes the entries as ever.
+  constexpr int populate_read = 22;
+  madvise(start, pages * page, populate_read);
+#else
+  (void)at;
+  (void)bytes;
+#endif
+}
+
 Mapping::~Mapping() {
+  const std::lock_guard<std::mutex> lock(warming);
   if (slot_ >= 0) slots[slot_].start.store(nullptr);
   munmap(data_, bytes_);
 }

@@ -70,9 +70,9 @@ export const loadModel = async (
     refuseBadWeights(weightAudit, { directory });
     const parameters = countParameters(slots, weights);
     refuseKernels({ directory, parameters, ops, options });
-    const text = await loadingText;
     const quantised = openQuantisedWeights({ directory, checkpoint, slots, weights, ops, quant });
-    const { model, notes } = makeModel({ plan, slots, weights, parts, ops, quant, quantised });
+    const { model, notes } = await makeModel({ plan, slots, weights, parts, ops, quant, quantised }, loadingText);
+    const text = await loadingText;
     const facts = {
       directory,
       plan,
@@ -97,9 +97,16 @@ export const loadModel = async (
   }
 };
 
-/** The model, and what there is to say of its quantised weights; a failure leaves no half-written cache. */
-const makeModel = (pieces: ModelPieces & { readonly quantised: QuantisedWeights }) => {
+/**
+ * The model, and what there is to say of its quantised weights; a failure leaves no half-written cache. Weights that are
+ * only mapped are taken while the text is loaded; those that have to be quantised, when nothing is wrong with it.
+ */
+const makeModel = async (
+  pieces: ModelPieces & { readonly quantised: QuantisedWeights },
+  loadingText: Promise<TextSide>,
+) => {
   try {
+    if (pieces.quantised.works) await loadingText;
     const model = new Model(pieces);
     return { model, notes: pieces.quantised.finish() };
   } catch (error) {

@@ -50,6 +50,8 @@ type AnyPart<A extends Axis = Axis> = Part<PartTypes[A], unknown>;
 export class PartRegistry implements Parts {
   readonly #parts: ReadonlyMap<Axis, ReadonlyMap<string, AnyPart>>;
   readonly #checks = new Map<AnyPart, SchemaCheck>();
+  /** Options that a part has accepted, as JSON: each layer has much the same, and they are looked at several times. */
+  readonly #accepted = new Map<AnyPart, Set<string>>();
 
   constructor(
     @injectAll(ATTENTION_MIXER, { isOptional: true }) mixers: readonly Part<AttentionMixer, unknown>[],
@@ -127,10 +129,14 @@ export class PartRegistry implements Parts {
       const known = [...(parts?.keys() ?? [])].sort();
       throw new KvadError('KVAD_E_PART_UNKNOWN', { axis, kind, provider: null, known });
     }
+    const accepted = this.#accepted.get(part) ?? new Set<string>();
+    const json = JSON.stringify(options);
+    if (accepted.has(json)) return part;
     const check = this.#checks.get(part) ?? schemaCheck(part.options);
     this.#checks.set(part, check);
     const [error] = blame(axis, kind, () => check(options));
     if (error !== undefined) throw new KvadError('KVAD_E_PLAN_OPTIONS', { axis, kind, ...complaint(error) });
+    this.#accepted.set(part, accepted.add(json));
     return part;
   }
 }

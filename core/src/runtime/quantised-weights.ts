@@ -9,6 +9,8 @@ import type { PlannedSlot } from '../plan/planned-slot.js';
 
 /** Where quantised matrices come from: the cache of the model, or the ops, which then fill the cache. */
 export interface QuantisedWeights {
+  /** Taking a matrix is work: it is quantised. */
+  readonly works: boolean;
   /** The matrix of `key` in the layout of the kernels; `read` gives it as stored. */
   take(key: string, precision: 'q8' | 'q4', read: () => WeightData): WeightData;
   /** All matrices have been taken. Returns what a user should know: a cache made anew, or one that cannot be written. */
@@ -33,7 +35,12 @@ export const openQuantisedWeights = (
 ): QuantisedWeights => {
   const { directory, checkpoint, slots, weights, ops, quant } = pieces;
   if ((quant !== 'q8' && quant !== 'q4') || ops.quantLayout === null || env['KVAD_NO_QUANT_CACHE'] === '1') {
-    return { take: (_, precision, read) => ops.pack(read(), precision), finish: () => [], abandon: () => undefined };
+    return {
+      works: quant === 'q8' || quant === 'q4',
+      take: (_, precision, read) => ops.pack(read(), precision),
+      finish: () => [],
+      abandon: () => undefined,
+    };
   }
   const file = path.join(quantCacheFolder(env), quantCacheName(directory, quant));
   const identity = identityOf(checkpoint, slots, weights, { precision: quant, layout: ops.quantLayout });
@@ -44,6 +51,7 @@ export const openQuantisedWeights = (
 };
 
 const reading = (cache: QuantCache, ops: Ops): QuantisedWeights => ({
+  works: false,
   take: (key, precision, read) => cache.find(`${precision} ${key}`) ?? ops.pack(read(), precision),
   finish: () => {
     cache.close();
@@ -55,6 +63,7 @@ const reading = (cache: QuantCache, ops: Ops): QuantisedWeights => ({
 });
 
 const filling = (writer: QuantCacheWriter, file: string, stale: string | null, ops: Ops): QuantisedWeights => ({
+  works: true,
   take: (key, precision, read) => {
     const packed = ops.pack(read(), precision);
     writer.add(`${precision} ${key}`, packed);

@@ -1,4 +1,4 @@
-import type { Worker } from 'node:worker_threads';
+import type { TransferListItem, Worker } from 'node:worker_threads';
 import { KvadError } from '../errors/kvad-error.js';
 import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
 import type { ChatMessage } from '../text/types.js';
@@ -9,8 +9,11 @@ import { WorkerConnection } from './worker-connection.js';
 export interface RemoteModelOptions {
   /** Its module serves a model with `serveModel`. */
   readonly worker: Worker;
-  /** What `serveModel` gives to the function that loads. */
+  /** What `serveModel` gives to the function that loads; ports in it are `transfer`red. */
   readonly data: unknown;
+  readonly transfer: readonly TransferListItem[];
+  /** Other threads that end with the model. */
+  readonly companions: readonly { terminate(): Promise<unknown> }[];
   /** The model's folder, for messages. */
   readonly directory: string;
   /** Called when the worker has ended, whatever the reason. */
@@ -20,11 +23,13 @@ export interface RemoteModelOptions {
 /** A model in a worker thread of its own. This thread only sends and receives messages. */
 export class RemoteModel implements LoadedModel {
   readonly #connection: WorkerConnection;
+  readonly #companions: RemoteModelOptions['companions'];
   readonly #sessions = new Map<number, RemoteSession>();
   #facts!: ModelFacts;
   #closing: Promise<void> | null = null;
 
-  private constructor({ worker, directory, onEnd }: RemoteModelOptions) {
+  private constructor({ worker, directory, companions, onEnd }: RemoteModelOptions) {
+    this.#companions = companions;
     this.#connection = new WorkerConnection(worker, directory, {
       held: (change) => this.#sessions.get(change.session)?.held(change),
       warnings: (warnings) => {
@@ -37,7 +42,7 @@ export class RemoteModel implements LoadedModel {
   /** Has the worker load its model: `loaded` says when, and what. */
   static start(options: RemoteModelOptions): { model: RemoteModel; loaded: Promise<RemoteModel> } {
     const model = new RemoteModel(options);
-    return { model, loaded: model.#load(options.data) };
+    return { model, loaded: model.#load(options) };
   }
 
   get facts(): ModelFacts {
@@ -82,7 +87,7 @@ export class RemoteModel implements LoadedModel {
 
   /** Ends the worker at once, for a load that nobody waits for any more. */
   terminate(): Promise<void> {
-    this.#closing ??= this.#connection.terminate(new KvadError('KVAD_E_CLOSED', { what: 'engine' }));
+    this.#closing ??= this.#terminate('engine');
     return this.#closing;
   }
 
@@ -90,9 +95,9 @@ export class RemoteModel implements LoadedModel {
     return this.close();
   }
 
-  async #load(data: unknown): Promise<this> {
+  async #load({ data, transfer }: RemoteModelOptions): Promise<this> {
     try {
-      this.#facts = await this.#connection.call('load', { data });
+      this.#facts = await this.#connection.call('load', { data }, { transfer });
       return this;
     } catch (error) {
       await this.terminate();
@@ -103,7 +108,14 @@ export class RemoteModel implements LoadedModel {
   async #close(): Promise<void> {
     // A worker that has stopped has nothing left to close.
     await this.#connection.call('close', {}).catch(() => undefined);
-    await this.#connection.terminate(new KvadError('KVAD_E_CLOSED', { what: 'model' }));
+    await this.#terminate('model');
+  }
+
+  async #terminate(what: 'engine' | 'model'): Promise<void> {
+    await Promise.all([
+      this.#connection.terminate(new KvadError('KVAD_E_CLOSED', { what })),
+      ...this.#companions.map((companion) => companion.terminate()),
+    ]);
   }
 
   #idOf(session: Session): number {

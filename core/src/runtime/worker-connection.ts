@@ -1,4 +1,4 @@
-import type { Worker } from 'node:worker_threads';
+import type { TransferListItem, Worker } from 'node:worker_threads';
 import { KvadError } from '../errors/kvad-error.js';
 import { fromWire } from './wire-error.js';
 import type { Calls, EventOf, FromWorker, HeldChange, Method } from './worker-protocol.js';
@@ -13,6 +13,8 @@ interface Pending {
 export interface CallOptions<M extends Method> {
   readonly signal?: AbortSignal | undefined;
   onEvent?(event: EventOf<M>): void;
+  /** Ports and buffers of the request that go over to the worker. */
+  readonly transfer?: readonly TransferListItem[];
 }
 
 /** What the worker tells without being asked. */
@@ -58,7 +60,7 @@ export class WorkerConnection {
   call<M extends Method>(
     method: M,
     request: Calls[M]['request'],
-    { signal, onEvent = () => undefined }: CallOptions<M> = {},
+    { signal, onEvent = () => undefined, transfer = [] }: CallOptions<M> = {},
   ): Promise<Calls[M]['result']> {
     if (this.#failure) return Promise.reject(this.#failure);
     const call = ++this.#count;
@@ -67,7 +69,8 @@ export class WorkerConnection {
     };
     return new Promise<Calls[M]['result']>((resolve, reject) => {
       // Posted first: what cannot be sent is this call's own error.
-      this.#worker.postMessage({ type: 'call', call, method, request, aborted: signal?.aborted ?? false });
+      const aborted = signal?.aborted ?? false;
+      this.#worker.postMessage({ type: 'call', call, method, request, aborted }, transfer);
       this.#pending.set(call, {
         resolve: resolve as (value: unknown) => void,
         reject,

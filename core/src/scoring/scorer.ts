@@ -1,6 +1,6 @@
 import { KvadError } from '../errors/kvad-error.js';
 import { Sequence } from '../runtime/sequence.js';
-import { perplexity, type ScoredModel } from './perplexity.js';
+import type { ScoredModel } from './perplexity.js';
 import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from './types.js';
 
 /** A window is never cut back: no snapshots are taken on its way. */
@@ -23,6 +23,8 @@ export class Scorer {
     const sequence = new Sequence(this.#scored.model, NO_WAY_BACK);
     this.#running.set(sequence, closing);
     try {
+      // Most models are never scored: what it takes is loaded for those that are.
+      const { perplexity } = await import('./perplexity.js');
       return await perplexity(this.#scored, request, {
         sequence,
         signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,

@@ -4,13 +4,14 @@ import { isObject, type RawConfig } from '../plan/config-source.js';
 import type { TextFacts } from '../runtime/types.js';
 import { endTokens, type EndSource } from './end-tokens.js';
 import { generationDefaults } from './generation-config.js';
-import { readJsonObject } from './json-file.js';
 import type { SpecialTokens } from './special-tokens.js';
 import { findTemplates, type FoundTemplates } from './template/find-template.js';
 import { JinjaRenderer } from './template/jinja-renderer.js';
+import { readTextConfigs } from './text-configs.js';
 import { LoadedTextSide } from './text-side.js';
 import type { LibraryName } from './tokenizer/library.js';
 import { loadTokenizer } from './tokenizer/load-tokenizer.js';
+import type { OpenTokenizer } from './tokenizer/thread-tokenizer.js';
 import type { Tokenizer } from './types.js';
 
 export interface TextOptions {
@@ -18,6 +19,8 @@ export interface TextOptions {
   readonly template?: { readonly file: string; readonly text: string };
   /** Which library reads tokenizer.json; absent: the native one, the JavaScript one where that has no binary. */
   readonly tokenizerLibrary?: LibraryName;
+  /** Loads the tokenizer; absent: this thread does. */
+  readonly openTokenizer?: OpenTokenizer;
 }
 
 /**
@@ -27,23 +30,19 @@ export interface TextOptions {
  * Throws KVAD_E_TOKENIZER_INVALID, KVAD_E_TEXT_FILE and KVAD_E_TEXT_VALUE.
  */
 export const loadText = async (directory: string, options: TextOptions = {}): Promise<LoadedTextSide> => {
-  const [config, generationConfig, tokenizerConfig] = await Promise.all([
-    readJsonObject(directory, 'config.json'),
-    readJsonObject(directory, 'generation_config.json'),
-    readJsonObject(directory, 'tokenizer_config.json'),
-  ]);
+  const { config, generationConfig, tokenizerConfig, rows } = await readTextConfigs(directory);
   const generation = generationDefaults(generationConfig, join(directory, 'generation_config.json'));
-  const rows = vocabularyRows(config);
-  const { tokenizer, tokens, source, warnings } = await loadTokenizer(
-    directory,
-    tokenizerConfig,
-    rows,
-    options.tokenizerLibrary,
-  );
-  const hasTokenizer = source !== null;
-
+  const { openTokenizer = openHere(options) } = options;
+  const opening = openTokenizer(directory, tokenizerConfig, rows);
+  // It is awaited below, unless the template fails first: then that is the error.
+  opening.catch(() => undefined);
   const found = givenTemplate(options) ?? (await findTemplates(directory, tokenizerConfig));
-  const template = found === null ? null : new JinjaRenderer(found, tokens.named);
+  const renderer = found === null ? null : new JinjaRenderer(found, {});
+  const faults = renderer === null ? [] : templateFaults(renderer);
+
+  const { tokenizer, tokens, source, warnings } = await opening;
+  const hasTokenizer = source !== null;
+  const template = renderer?.withTokens(tokens.named) ?? null;
 
   const eosToken = tokens.named['eos_token'];
   const namedEnd = eosToken === undefined || !hasTokenizer ? null : tokenizer.idOf(eosToken);
@@ -64,7 +63,7 @@ export const loadText = async (directory: string, options: TextOptions = {}): Pr
   };
   const findings = [
     ...warnings,
-    ...(template === null ? [] : templateFaults(template)),
+    ...faults,
     ...generation.unapplied.map((key) => `generation_config.json asks for "${key}", which kvad does not apply`),
     ...(eosToken !== undefined && hasTokenizer && namedEnd === null
       ? [`${TOKENIZER_CONFIG} names ${JSON.stringify(eosToken)} as eos_token, which the tokenizer does not have`]
@@ -74,6 +73,11 @@ export const loadText = async (directory: string, options: TextOptions = {}): Pr
 };
 
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+const openHere =
+  ({ tokenizerLibrary }: TextOptions): OpenTokenizer =>
+  (directory, config, rows) =>
+    loadTokenizer(directory, config, rows, tokenizerLibrary);
 
 const givenTemplate = ({ template }: TextOptions): FoundTemplates | null =>
   template === undefined
@@ -87,13 +91,6 @@ const configSources = (directory: string, name: string, config: RawConfig | null
     { file, name, key: 'eos_token_id', value: config?.['eos_token_id'] },
     { file, name, key: 'text_config.eos_token_id', value: isObject(text) ? text['eos_token_id'] : undefined },
   ];
-};
-
-/** `vocab_size` of the model, if the config says it where most do. */
-const vocabularyRows = (config: RawConfig | null): number | null => {
-  const text = config?.['text_config'];
-  const rows = (isObject(text) ? text['vocab_size'] : undefined) ?? config?.['vocab_size'];
-  return typeof rows === 'number' && Number.isSafeInteger(rows) && rows > 0 ? rows : null;
 };
 
 /** The token that texts begin with, and whether the tokenizer itself puts it there. */

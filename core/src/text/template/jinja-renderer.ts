@@ -17,14 +17,24 @@ export class JinjaRenderer implements TemplateRenderer {
   readonly names: readonly string[];
   readonly #found: FoundTemplates;
   readonly #variables: Readonly<Record<string, string>>;
-  readonly #compiled = new Map<string, Template>();
+  readonly #compiled: Map<string, Template>;
 
   /** `specialTokens`: variables as `bos_token`. Templates are compiled when they are first rendered. */
-  constructor(found: FoundTemplates, specialTokens: Readonly<Record<string, string>>) {
+  constructor(
+    found: FoundTemplates,
+    specialTokens: Readonly<Record<string, string>>,
+    compiled = new Map<string, Template>(),
+  ) {
     this.source = found.source;
     this.names = [...found.templates.keys()].sort((a, b) => Number(b === 'default') - Number(a === 'default'));
     this.#found = found;
     this.#variables = specialTokens;
+    this.#compiled = compiled;
+  }
+
+  /** The same templates with these special tokens. */
+  withTokens(specialTokens: Readonly<Record<string, string>>): JinjaRenderer {
+    return new JinjaRenderer(this.#found, specialTokens, this.#compiled);
   }
 
   /** Compiles all templates: throws KVAD_E_TEMPLATE for the first that is none. */

@@ -10,15 +10,17 @@ import { isTokenId, MOST_IDS } from './token-id.js';
 /** A tokenizer.json in a library that takes any number for an id: here each is checked. */
 export class CheckedTokenizer implements Tokenizer {
   readonly vocabSize: number;
-  readonly #limit: number;
+  /** What a stream of tokens goes by. */
+  readonly facts: StreamFacts;
   readonly #library: TokenizerLibrary;
   readonly #options: CheckedTokenizerOptions;
 
   constructor(library: TokenizerLibrary, options: CheckedTokenizerOptions) {
+    const { rows, added, special, bytes } = options;
     this.#library = library;
     this.#options = options;
     this.vocabSize = library.vocabSize;
-    this.#limit = Math.max(this.vocabSize, options.rows ?? 0, ...options.added.map((id) => id + 1));
+    this.facts = { limit: Math.max(this.vocabSize, rows ?? 0, ...added.map((id) => id + 1)), special, bytes };
   }
 
   async encode(text: string, options: EncodeOptions): Promise<number[]> {
@@ -34,30 +36,21 @@ export class CheckedTokenizer implements Tokenizer {
   }
 
   async decode(ids: readonly number[], options: { skipSpecial: boolean }): Promise<string> {
-    for (const id of ids) this.#checkId(id);
+    for (const id of ids) checkId(id, this.facts, this);
     return this.#told(() => this.#library.decode(ids, options.skipSpecial));
   }
 
   stream(options: { skipSpecial: boolean }): TextStream {
-    const { special, bytes } = this.#options;
-    return new IncrementalDecoder(
-      {
-        bytes,
-        tokenOf: (id) => {
-          this.#checkId(id);
-          return this.tokenOf(id);
-        },
-        isSpecial: (token) => special.has(token),
-        join: (tokens) => {
-          try {
-            return this.#library.join(tokens);
-          } catch (error) {
-            throw this.#fault(error);
-          }
-        },
-      },
-      options,
-    );
+    return streamOf(this.facts, this, options);
+  }
+
+  /** Text of tokens: the tokenizer's decoder. */
+  join(tokens: readonly string[]): string {
+    try {
+      return this.#library.join(tokens);
+    } catch (error) {
+      throw this.#fault(error);
+    }
   }
 
   tokenOf(id: number): string | null {
@@ -82,13 +75,41 @@ export class CheckedTokenizer implements Tokenizer {
     const reason = (error as Error).message;
     return new KvadError('KVAD_E_TOKENIZER_INVALID', { file: this.#options.file, reason }, { cause: error });
   }
-
-  /** Ids may have no token: a model's embedding often has more rows than its tokenizer has tokens. */
-  #checkId(id: number): void {
-    if (isTokenId(id) && (id < this.#limit || this.#library.idToToken(id) !== null)) return;
-    throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: this.#limit });
-  }
 }
+
+/** What is the same for every stream of a tokenizer; plain data. */
+export interface StreamFacts {
+  /** Ids below it are those of tokens, added tokens or rows of the model. */
+  readonly limit: number;
+  readonly special: ReadonlySet<string>;
+  readonly bytes: 'all' | 'some' | 'none';
+}
+
+/** What a stream asks of its tokenizer. */
+interface Tokens {
+  tokenOf(id: number): string | null;
+  join(tokens: readonly string[]): string;
+}
+
+export const streamOf = (facts: StreamFacts, tokens: Tokens, options: { skipSpecial: boolean }): TextStream =>
+  new IncrementalDecoder(
+    {
+      bytes: facts.bytes,
+      tokenOf: (id) => {
+        checkId(id, facts, tokens);
+        return tokens.tokenOf(id);
+      },
+      isSpecial: (token) => facts.special.has(token),
+      join: (list) => tokens.join(list),
+    },
+    options,
+  );
+
+/** Ids may have no token: a model's embedding often has more rows than its tokenizer has tokens. */
+const checkId = (id: number, { limit }: StreamFacts, tokens: Pick<Tokens, 'tokenOf'>): void => {
+  if (isTokenId(id) && (id < limit || tokens.tokenOf(id) !== null)) return;
+  throw new KvadError('KVAD_E_TOKEN_ID', { id, vocabSize: limit });
+};
 
 const encodeWith = async (
   library: TokenizerLibrary,

@@ -1,0 +1,48 @@
+import { Worker } from 'node:worker_threads';
+import { serveTokenizer, type TokenizerOrder } from '@kvad/core';
+import { TOKENIZER_MODULE, WORKER_MODULE } from './host-modules.js';
+
+/** What a model runs in. */
+export interface ModelThreads {
+  /** Serves the model of the `load` that it is sent. */
+  readonly model: Worker;
+  readonly tokenizer: TokenizerPlace;
+}
+
+/** Where a tokenizer is loaded: beside the weights, for it takes as long as they do. */
+export interface TokenizerPlace {
+  serve(order: TokenizerOrder): void;
+  terminate(): Promise<unknown>;
+}
+
+export type StartThreads = () => ModelThreads;
+
+/** A thread for the model and one for its tokenizer: the caller's waits for neither. */
+export const startThreads: StartThreads = () => ({ model: startModelThread(), tokenizer: tokenizerThread() });
+
+export const startModelThread = (): Worker => start(WORKER_MODULE);
+
+const tokenizerThread = (): TokenizerPlace => {
+  const worker = start(TOKENIZER_MODULE);
+  return {
+    serve: (order) => {
+      worker.postMessage(order, [order.port]);
+    },
+    terminate: () => worker.terminate(),
+  };
+};
+
+/** The caller's own thread, for a caller that has nothing else to do until the model is there: that saves a thread's start. */
+export const HERE: TokenizerPlace = {
+  serve: (order) => {
+    serveTokenizer(order);
+  },
+  terminate: () => Promise.resolve(),
+};
+
+/** Flags of the caller's own program (`--input-type`, `--import`) are not for its workers. */
+const start = (module: URL): Worker => {
+  const worker = new Worker(module, { execArgv: [] });
+  worker.unref();
+  return worker;
+};
