@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kPieceBytes = 32 * 1024;  // decode: about 2 microseconds of reading
 constexpr int64_t kMostBytes = 512 * 1024;
+constexpr int64_t kExpertBytes = 96 * 1024;  // of one of several matrices, which are pieces enough
 constexpr int64_t kGemmGroups = 4;
 constexpr int64_t kGemmRows = 6;            // from so many rows on the panel pays (dense)
 constexpr int64_t kPanelDepth = 256;
@@ -124,9 +125,9 @@ void Engine::linear_piece(View x, const LinearPart& part, int64_t row, int64_t f
   else dense_piece(x, part, first, groups, thread);
 }
 
-// Prefill: so many groups that a tile of x is used several times from the cache.
+// Of one of several matrices. Prefill: so many groups that a tile of x is used several times from the cache.
 int64_t Engine::groups_per_piece(const Weight& w, int64_t rows) const {
-  return rows >= kGemmRows ? kGemmGroups : std::max<int64_t>(1, kPieceBytes / group_bytes_of(w));
+  return rows >= kGemmRows ? kGemmGroups : std::max<int64_t>(1, kExpertBytes / group_bytes_of(w));
 }
 
 int64_t Engine::group_bytes_of(const Weight& w) const {
