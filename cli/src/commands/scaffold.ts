@@ -103,7 +103,9 @@ const render = (
     ...{ apiVersion: String(PLUGIN_API_VERSION), ...words },
   };
   const holds = (condition: string): boolean =>
-    condition === 'parts' ? given.length > 0 : given.some((one) => one === condition);
+    condition === 'plain' || condition === 'parts'
+      ? given.length > 0 === (condition === 'parts')
+      : given.some((one) => one === condition);
   const line = (text: string): string[] => {
     const [, not, condition, rest] = /^\?(!?)(\w+) (.*)$/s.exec(text) ?? [];
     if (condition === undefined) return [text];
