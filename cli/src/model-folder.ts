@@ -27,6 +27,17 @@ export interface FoundModel {
   readonly warnings: readonly string[];
 }
 
+/** How JSON answers name a model: as it was asked for where it is one of the Hub, and the folder that it lies in. */
+export interface NamedModel {
+  readonly model: string;
+  readonly folder: string;
+}
+
+export const namesOf = ({ id, folder }: Pick<FoundModel, 'id' | 'folder'>): NamedModel => ({
+  model: id ?? folder,
+  folder,
+});
+
 /**
  * What a command reads of a model: `weights` asks for all that a run needs, `text` (config, tokenizer, templates) is
  * content with a part of a model of the Hub.

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import type { CliDoctor, CliInfo, CliLs, CliRm, CliRun, CliSearch, CliTokenize, CliUse } from '@kvad/schemas';
@@ -43,12 +43,14 @@ describe('after kvad pull, offline', () => {
       const words = ['run', '--model', 'fox/tales', '--prompt', 'Once', '--raw', '--greedy', '--max-tokens', '4'];
       const ran = await playJson<CliRun>(home, 'cli-run', words, offline);
       expect(ran).toMatchObject({ generated_tokens: 4, finish_reason: 'length' });
-      expect(ran.model).toContain(path.join('models--fox--tales', 'snapshots'));
+      expect(ran.model).toBe('fox/tales');
+      expect(ran.folder).toContain(path.join('models--fox--tales', 'snapshots'));
       expect(await playJson<CliInfo>(home, 'cli-info', ['info', 'fox/tales@main'], offline)).toMatchObject({
-        model: ran.model,
+        model: 'fox/tales@main',
+        folder: ran.folder,
       });
       const ids = await playJson<CliTokenize>(home, 'cli-tokenize', ['tokenize', 'x', '--model', 'fox/tales'], offline);
-      expect(ids.model).toBe(ran.model);
+      expect(ids).toMatchObject({ model: 'fox/tales', folder: ran.folder });
       expect(await play(home, ['arch', 'plan', 'fox/tales'], offline)).toMatchObject({ exit: 0 });
       expect(connect).not.toHaveBeenCalled();
     },
@@ -80,6 +82,22 @@ describe('after kvad pull, offline', () => {
       top_k: { value: 7, source: 'generation_config.json' },
       top_p: { value: 0.95, source: 'kvad' },
     });
+  });
+
+  it('a file that was damaged since is refused with the command that mends it', async () => {
+    await play(home, ['pull', 'fox/tales']);
+    const { folder } = await playJson<CliInfo>(home, 'cli-info', ['info', 'fox/tales'], offline);
+    for (const [name, code] of [
+      ['model.safetensors', 'KVAD_E_SAFETENSORS_TRUNCATED'],
+      ['tokenizer.json', 'KVAD_E_TOKENIZER_INVALID'],
+    ] as const) {
+      truncateSync(path.join(folder, name), 1_000);
+      const refused = await play(home, ['info', 'fox/tales'], offline);
+      const [, command = ''] = /hint: kvad (pull --verify fox\/tales@[0-9a-f]{40}) fetches/.exec(refused.err) ?? [];
+      expect([refused.exit, refused.err]).toEqual([1, expect.stringContaining(code.toLowerCase())]);
+      expect((await play(home, command.split(' '))).exit).toBe(0);
+      expect((await play(home, ['info', 'fox/tales'], offline)).exit).toBe(0);
+    }
   });
 
   it('one that was not pulled is refused with the way to get it', async () => {

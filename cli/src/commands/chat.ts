@@ -8,6 +8,7 @@ import { pipedLines, TerminalLines, type LineSource } from '../chat/line-source.
 import { Repl, warnOfBaseModel } from '../chat/repl.js';
 import { writeJson, writeLine, type Io } from '../io/io.js';
 import { warn } from '../io/warn.js';
+import type { NamedModel } from '../model-folder.js';
 import type { Action } from './actions.js';
 import { loadOptions } from './load-options.js';
 import { withModel } from './open-model.js';
@@ -22,30 +23,42 @@ export const chat: Action<'chat'> = async (io, { options }) => {
   refuseContradictions(options, 'chat');
   const load = loadOptions(io, options);
   let code: 0 | 1 = 0;
-  await withModel(io, { model: options.model ?? null, plugins: options.plugin, load }, async (model, loadAgain) => {
-    const settings = {
-      ...resolveSampling(samplingFlags(options), model.facts.text.sampling),
-      ...{ maxTokens: options.maxTokens ?? MAX_TOKENS, stop: options.stop },
-    };
-    const talk = await Chat.open(model, new Conversation(options.system ?? null), settings);
-    if (talk.isBase) await warnOfBaseModel(io);
-    const typed = isTerminal(io);
-    const lines = typed ? terminal(io) : pipedLines(io);
-    const repl = new Repl({
-      ...{ io, chat: talk, lines, files: new ConversationFiles(io), model, quiet: options.json, debug: options.debug },
-      reload: (quant) => loadAgain({ ...load, quant }),
-    });
-    try {
-      if (typed) await writeLine(io.stderr, '/help lists the commands');
-      await repl.run();
-      await talk.close();
-    } finally {
-      lines.close();
-    }
-    const sampling = runSampling(settings);
-    if (options.json) await writeJson(io.stdout, chatObject(repl, talk, sampling, options));
-    if (repl.failed && !typed) code = 1;
-  });
+  await withModel(
+    io,
+    { model: options.model ?? null, plugins: options.plugin, load },
+    async (model, names, loadAgain) => {
+      const settings = {
+        ...resolveSampling(samplingFlags(options), model.facts.text.sampling),
+        ...{ maxTokens: options.maxTokens ?? MAX_TOKENS, stop: options.stop },
+      };
+      const talk = await Chat.open(model, new Conversation(options.system ?? null), settings);
+      if (talk.isBase) await warnOfBaseModel(io);
+      const typed = isTerminal(io);
+      const lines = typed ? terminal(io) : pipedLines(io);
+      const repl = new Repl({
+        ...{
+          io,
+          chat: talk,
+          lines,
+          files: new ConversationFiles(io),
+          model,
+          quiet: options.json,
+          debug: options.debug,
+        },
+        reload: (quant) => loadAgain({ ...load, quant }),
+      });
+      try {
+        if (typed) await writeLine(io.stderr, '/help lists the commands');
+        await repl.run();
+        await talk.close();
+      } finally {
+        lines.close();
+      }
+      const sampling = runSampling(settings);
+      if (options.json) await writeJson(io.stdout, chatObject(names, repl, talk, sampling, options));
+      if (repl.failed && !typed) code = 1;
+    },
+  );
   return code;
 };
 
@@ -59,13 +72,14 @@ const terminal = (io: Io): LineSource => {
 };
 
 const chatObject = (
+  names: NamedModel,
   { model: { facts }, turns }: Repl,
   { conversation }: Chat,
   sampling: CliChat['sampling'],
   { batchSize = 512 }: Options<'chat'>,
 ): CliChat => ({
   object: 'kvad.chat',
-  model: facts.directory,
+  ...names,
   family: facts.plan.family,
   model_type: facts.plan.modelType,
   base_model: facts.text.template === null,

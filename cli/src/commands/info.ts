@@ -19,7 +19,7 @@ import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { familyFacts, shapeOf, storedSize } from './info-facts.js';
 import { infoPage } from './info-page.js';
-import { findModel, placesOf } from '../model-folder.js';
+import { findModel, namesOf, placesOf } from '../model-folder.js';
 import { stateSize, weightSize } from './model-size.js';
 import { openRegistry } from './open-registry.js';
 import { lenientWarnings, planFile } from './planned-model.js';
@@ -43,7 +43,7 @@ export const info: Action<'info'> = async (io, { args, options }) => {
     refuseBadWeights(audit, { directory: folder });
     const result: CliInfo = {
       object: 'kvad.info',
-      model: folder,
+      ...namesOf(found),
       ...familyFacts(planned),
       shape: shapeOf(planned),
       ...weightSize(slots, weights),

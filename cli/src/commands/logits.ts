@@ -25,7 +25,7 @@ export const logits: Action<'logits'> = async (io, { args, options }) => {
   const load = loadOptions(io, { ...options, batchSize, kvCacheDtype: options.kvCacheDtype ?? 'f32' });
   const choice = { model: args.model, plugins: options.plugin, load };
 
-  await withModel(io, choice, async (model) => {
+  await withModel(io, choice, async (model, names) => {
     const started = performance.now();
     const file = path.resolve(io.cwd, out);
     if (path.dirname(file) === model.facts.directory && existsSync(file)) {
@@ -38,7 +38,7 @@ export const logits: Action<'logits'> = async (io, { args, options }) => {
     if (options.json) {
       const result: CliLogits = {
         object: 'kvad.logits',
-        model: facts.directory,
+        ...names,
         family: facts.plan.family,
         model_type: facts.plan.modelType,
         tokens: ids.length,

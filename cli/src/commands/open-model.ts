@@ -2,7 +2,7 @@ import type { Engine, LoadedModel, LoadOptions } from '@kvad/core';
 import { createContainer } from '../container.js';
 import type { Io } from '../io/io.js';
 import { warn } from '../io/warn.js';
-import { findModel, placesOf } from '../model-folder.js';
+import { findModel, namesOf, placesOf, type NamedModel } from '../model-folder.js';
 import { showBanner } from './banner.js';
 import { ENGINE } from '../tokens.js';
 import { interruptible } from './interruptible.js';
@@ -14,14 +14,14 @@ export interface ModelChoice {
   readonly load: LoadOptions;
 }
 
-/**
- * Loads a model, gives it to `use`, closes it whatever happens; its warnings go to stderr. `use` may load it once more
- * with other options.
- */
+/** The same model with other options. */
+export type LoadAgain = (load: LoadOptions) => Promise<LoadedModel>;
+
+/** Loads a model, gives it to `use`, closes it whatever happens; its warnings go to stderr. */
 export const withModel = async (
   io: Io,
   choice: ModelChoice,
-  use: (model: LoadedModel, loadAgain: (load: LoadOptions) => Promise<LoadedModel>) => Promise<void>,
+  use: (model: LoadedModel, names: NamedModel, loadAgain: LoadAgain) => Promise<void>,
 ): Promise<void> => {
   const options = { plugins: choice.plugins, workingDirectory: io.cwd, env: io.env };
   const engine = createContainer(options, io.startThreads).resolve<Engine>(ENGINE);
@@ -32,7 +32,8 @@ export const withModel = async (
     await showBanner(io, found, model.facts);
     const told = new Set<string>();
     await tell(io, model, told);
-    await use(model, (load) => interruptible(io.interrupt, engine.load(found.folder, load)));
+    const names = namesOf({ id: found.id, folder: model.facts.directory });
+    await use(model, names, (load) => interruptible(io.interrupt, engine.load(found.folder, load)));
     await tell(io, model, told);
   } finally {
     await engine.close();

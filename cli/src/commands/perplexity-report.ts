@@ -3,15 +3,17 @@ import { KLD_FIGURES, type KldResult, type ModelFacts, type PerplexityResult, ty
 import type { CliPerplexity, PerplexityConfig, PerplexityKld, PerplexityWindow } from '@kvad/schemas';
 import { perSecond } from '../io/quantities.js';
 import { textTable } from '../io/text-table.js';
+import type { NamedModel } from '../model-folder.js';
 
 /** The JSON of a run. */
 export const perplexityObject = (
+  names: NamedModel,
   facts: ModelFacts,
   result: PerplexityResult,
   { noWindows }: { readonly noWindows: boolean },
 ): CliPerplexity => ({
   object: 'kvad.perplexity',
-  model: facts.directory,
+  ...names,
   family: facts.plan.family,
   model_type: facts.plan.modelType,
   tokens: result.tokens,

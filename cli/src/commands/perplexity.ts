@@ -23,12 +23,12 @@ export const perplexity: Action<'perplexity'> = async (io, { args, options }) =>
     ...{ input, tokenIds: options.tokenIds },
     ...{ ...windowFlags(options), ...baseFlags(io, options), ...progress },
   };
-  await withModel(io, choice, async (model) => {
+  await withModel(io, choice, async (model, names) => {
     const line = progressLine(io);
     try {
       const result = await model.perplexity(request, { signal: io.interrupt, onProgress: line.show });
       await line.clear();
-      const object = perplexityObject(model.facts, result, options);
+      const object = perplexityObject(names, model.facts, result, options);
       if (options.output !== undefined) await writeOutput(io, options.output, object);
       if (options.json) await writeJson(io.stdout, object);
       else await writeLine(io.stdout, perplexityPage(object));

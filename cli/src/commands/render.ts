@@ -6,7 +6,7 @@ import { readInput, readJsonInput } from '../io/read-input.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
-import { modelFolder, placesOf } from '../model-folder.js';
+import { findModel, namesOf, placesOf } from '../model-folder.js';
 
 /** `kvad render [MODEL] --messages FILE`: the exact prompt, without opening the weights. */
 export const render: Action<'render'> = async (io, { args, options }) => {
@@ -15,22 +15,22 @@ export const render: Action<'render'> = async (io, { args, options }) => {
   }
   const conversation = await interruptible(io.interrupt, readConversation(io, options.messages));
   const tools = options.tools === undefined ? conversation.tools : await readTools(io, options.tools);
-  const model = modelFolder(args.model ?? options.model, placesOf(io), 'text');
-  const side = await loadText(model, await textOptions(io, options.template));
+  const found = findModel(args.model ?? options.model, placesOf(io), 'text');
+  const side = await loadText(found.folder, await textOptions(io, options.template));
   const { template } = side;
-  if (template === null) throw new KvadError('KVAD_E_TEMPLATE_MISSING', { directory: model });
+  if (template === null) throw new KvadError('KVAD_E_TEMPLATE_MISSING', { directory: found.folder });
   const prompt = template.render({
     messages: conversation.messages,
     ...(tools === undefined ? {} : { tools }),
     addGenerationPrompt: !options.noGenerationPrompt,
     variables: variablesOf(options.var),
   });
-  for (const warning of side.warnings) await warn(io, warning);
+  for (const warning of [...found.warnings, ...side.warnings]) await warn(io, warning);
   if (options.json) {
     const ids = side.facts.tokenizer === null ? null : await side.encodeRendered(prompt);
     const result: CliRender = {
       object: 'kvad.render',
-      model,
+      ...namesOf(found),
       template: template.source,
       prompt,
       count: ids?.length ?? null,

@@ -3,6 +3,7 @@ import type { CliRun, RunToken } from '@kvad/schemas';
 import { colorsFor } from '../io/colors.js';
 import { write, writeJson, writeLine, type Io } from '../io/io.js';
 import { formatSeconds, perSecond } from '../io/quantities.js';
+import type { NamedModel } from '../model-folder.js';
 
 /** Takes the events of a generation, in order, and tells the user of them. */
 export type Report = (event: GenerateEvent) => Promise<void>;
@@ -47,7 +48,12 @@ interface RunSettings extends SamplingOptions {
 }
 
 /** One object on stdout at the end. */
-export const jsonReport = (io: Io, model: Pick<LoadedModel, 'facts'>, settings: RunSettings): Report => {
+export const jsonReport = (
+  io: Io,
+  names: NamedModel,
+  { facts }: Pick<LoadedModel, 'facts'>,
+  settings: RunSettings,
+): Report => {
   let promptIds: readonly number[] = [];
   let text = '';
   const tokens: TokenEvent[] = [];
@@ -60,13 +66,14 @@ export const jsonReport = (io: Io, model: Pick<LoadedModel, 'facts'>, settings: 
     } else {
       await writeJson(
         io.stdout,
-        runObject(model.facts, settings, promptIds, tokens, { ...event, text: text + event.text }),
+        runObject(names, facts, settings, promptIds, tokens, { ...event, text: text + event.text }),
       );
     }
   };
 };
 
 const runObject = (
+  names: NamedModel,
   facts: ModelFacts,
   settings: RunSettings,
   promptIds: readonly number[],
@@ -74,7 +81,7 @@ const runObject = (
   { text, reason, stats }: Extract<GenerateEvent, { type: 'end' }>,
 ): CliRun => ({
   object: 'kvad.run',
-  model: facts.directory,
+  ...names,
   family: facts.plan.family,
   model_type: facts.plan.modelType,
   text,

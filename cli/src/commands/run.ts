@@ -16,11 +16,11 @@ export const run: Action<'run'> = async (io, { options }) => {
   refuseContradictions(options);
   const text = await promptText(io, options.prompt);
   const choice = { model: options.model ?? null, plugins: options.plugin, load: loadOptions(io, options) };
-  await withModel(io, choice, async (model) => {
+  await withModel(io, choice, async (model, names) => {
     const sampling = resolveSampling(samplingFlags(options), model.facts.text.sampling);
     const maxTokens = options.maxTokens ?? MAX_TOKENS;
     const report = options.json
-      ? jsonReport(io, model, { ...sampling, maxTokens, batchSize: options.batchSize ?? 512 })
+      ? jsonReport(io, names, model, { ...sampling, maxTokens, batchSize: options.batchSize ?? 512 })
       : textReport(io, { logprobs: options.logprobs !== undefined });
     await generate(
       model,

@@ -6,21 +6,21 @@ import { textTable } from '../io/text-table.js';
 import { warn } from '../io/warn.js';
 import type { Action } from './actions.js';
 import { interruptible } from './interruptible.js';
-import { modelFolder, placesOf } from '../model-folder.js';
+import { findModel, namesOf, placesOf } from '../model-folder.js';
 
 /** `kvad tokenize TEXT`: the ids of a raw prompt, without opening the weights. */
 export const tokenize: Action<'tokenize'> = async (io, { args, options }) => {
   const text = args.text === '-' ? await interruptible(io.interrupt, readStdin(io)) : args.text;
-  const model = modelFolder(options.model, placesOf(io), 'text');
-  const side = await loadText(model);
+  const found = findModel(options.model, placesOf(io), 'text');
+  const side = await loadText(found.folder);
   const ids = await side.encodeText(text);
-  for (const warning of side.warnings) await warn(io, warning);
+  for (const warning of [...found.warnings, ...side.warnings]) await warn(io, warning);
   const tokens = ids.map((id) => ({ id, token: side.tokenizer.tokenOf(id) }));
   if (options.json) {
     const { bos } = side.facts;
     await writeJson(io.stdout, {
       object: 'kvad.tokenize',
-      model,
+      ...namesOf(found),
       count: ids.length,
       ids,
       tokens,

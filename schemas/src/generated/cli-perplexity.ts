@@ -6,9 +6,13 @@
 export interface CliPerplexity {
   object: 'kvad.perplexity';
   /**
-   * folder of the checkpoint
+   * owner/name[@revision] as it was given, or the folder
    */
   model: string;
+  /**
+   * folder of the checkpoint
+   */
+  folder: string;
   family: string;
   model_type: string;
   /**

@@ -6,9 +6,13 @@
 export interface CliRender {
   object: 'kvad.render';
   /**
-   * folder of the checkpoint
+   * owner/name[@revision] as it was given, or the folder
    */
   model: string;
+  /**
+   * folder of the checkpoint
+   */
+  folder: string;
   /**
    * where the template came from
    */

@@ -6,9 +6,13 @@
 export interface CliTokenize {
   object: 'kvad.tokenize';
   /**
-   * folder of the checkpoint
+   * owner/name[@revision] as it was given, or the folder
    */
   model: string;
+  /**
+   * folder of the checkpoint
+   */
+  folder: string;
   count: number;
   ids: number[];
   tokens: {

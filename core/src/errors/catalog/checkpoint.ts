@@ -1,4 +1,5 @@
 import { entry, list } from './entry.js';
+import { fetchAgain } from './fetch-again.js';
 
 export interface WeightReport {
   readonly directory: string;
@@ -46,30 +47,36 @@ export const CHECKPOINT_ERRORS = {
   ),
   KVAD_E_SAFETENSORS_FOREIGN: entry<{ file: string; looksLike: string; action: string }>(
     (p) => `${p.file} is not a safetensors file: it is ${p.looksLike}`,
-    (p) => p.action,
+    (p) => fetchAgain(p.file, p.action),
   ),
   KVAD_E_SAFETENSORS_TRUNCATED: entry<{ file: string; size: number; expected: number | null }>(
     (p) =>
       p.expected === null
         ? `${p.file} has only ${p.size} bytes, too few for a safetensors file`
         : `${p.file} is cut off: ${p.expected - p.size} of ${p.expected} bytes are missing`,
-    'the download was cut off: download the file again',
+    (p) => fetchAgain(p.file, 'the download was cut off: download the file again'),
   ),
   KVAD_E_SAFETENSORS_TRAILING: entry<{ file: string; extra: number; expected: number }>(
     (p) => `${p.file} has ${p.extra} bytes behind its last tensor, which ends at byte ${p.expected}`,
-    'the file is damaged: download it again',
+    (p) => fetchAgain(p.file, 'the file is damaged: download it again'),
   ),
   KVAD_E_SAFETENSORS_HEADER: entry<{ file: string; reason: string }>(
     (p) => `${p.file} is no valid safetensors file: ${p.reason}`,
-    'the file is damaged or was written by a faulty program: download it again or save it anew',
+    (p) =>
+      fetchAgain(p.file, 'the file is damaged or was written by a faulty program: download it again or save it anew'),
   ),
   KVAD_E_SAFETENSORS_TENSOR: entry<{ file: string; tensor: string; reason: string }>(
     (p) => `tensor "${p.tensor}" of ${p.file} is not valid: ${p.reason}`,
-    'the file is damaged or was written by a faulty program: download it again or save it anew',
+    (p) =>
+      fetchAgain(p.file, 'the file is damaged or was written by a faulty program: download it again or save it anew'),
   ),
   KVAD_E_SAFETENSORS_INDEX: entry<{ file: string; reason: string }>(
     (p) => `${p.file} is no valid index of shards: ${p.reason}`,
-    'the index does not belong to these shards: download index and shards again, from one revision',
+    (p) =>
+      fetchAgain(
+        p.file,
+        'the index does not belong to these shards: download index and shards again, from one revision',
+      ),
   ),
   KVAD_E_SAFETENSORS_SHARD_MISSING: entry<{
     directory: string;
@@ -85,7 +92,7 @@ export const CHECKPOINT_ERRORS = {
     (p) =>
       p.beside.length > 0
         ? `${list(p.beside)} is there and not named by the index: if it holds the whole model, delete the index`
-        : 'download the shards that are missing into the folder',
+        : fetchAgain(p.directory, 'download the shards that are missing into the folder'),
   ),
   // --- weights -----------------------------------------------------------------------------------
   KVAD_E_WEIGHTS_MISSING: entry<WeightReport>(

@@ -1,4 +1,5 @@
 import { entry, list } from './entry.js';
+import { fetchAgain } from './fetch-again.js';
 
 /** A value as JSON, cut where it would fill the screen. */
 const shortJson = (value: unknown): string => {
@@ -18,7 +19,7 @@ export const TEXT_ERRORS = {
   ),
   KVAD_E_TOKENIZER_INVALID: entry<{ file: string; reason: string }>(
     (p) => `the tokenizer of ${p.file} cannot be used: ${p.reason}`,
-    "download the file again from the model's page; if it stays, report the model's name",
+    (p) => fetchAgain(p.file, "download the file again from the model's page; if it stays, report the model's name"),
   ),
   KVAD_E_TOKENIZER_LIBRARY: entry<{ reason: string }>(
     (p) => `the tokenizers library does not load on this machine: ${p.reason}`,
@@ -26,7 +27,7 @@ export const TEXT_ERRORS = {
   ),
   KVAD_E_TEXT_FILE: entry<{ file: string; reason: string }>(
     (p) => `${p.file} cannot be read: ${p.reason}`,
-    'download the file again, or mend it (a JSON file holds one object)',
+    (p) => fetchAgain(p.file, 'download the file again, or mend it (a JSON file holds one object)'),
   ),
   KVAD_E_TEXT_VALUE: entry<{ file: string; key: string; value: unknown; expected: string }>(
     (p) => `"${p.key}" is ${shortJson(p.value)} in ${p.file}, expected ${p.expected}`,
