@@ -57,7 +57,13 @@ struct Arguments {
     *length = elements * size;
     return data;
   }
+  // Whatever touches an engine waits for the commands that it runs, but for what gives it more of them.
   Engine* engine() {
+    Engine* engine = engine_at_work();
+    if (engine) engine->wait();
+    return engine;
+  }
+  Engine* engine_at_work() {
     void* data = nullptr;
     if (failed || count == 0 || napi_get_value_external(env, values[0], &data) != napi_ok || !data) fail("an engine was expected");
     Engine* engine = data ? static_cast<std::unique_ptr<Engine>*>(data)->get() : nullptr;
@@ -227,16 +233,24 @@ napi_value state_move(napi_env env, napi_callback_info info, bool write) {
 napi_value state_read(napi_env env, napi_callback_info info) { return state_move(env, info, false); }
 napi_value state_write(napi_env env, napi_callback_info info) { return state_move(env, info, true); }
 
-// run(engine, commands, count)
-napi_value run(napi_env env, napi_callback_info info) {
+// start(engine, commands, count): runs them, after those started before, while the caller goes on
+napi_value start(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
-  Engine* engine = a.engine();
+  Engine* engine = a.engine_at_work();
   size_t length;
   const void* data = a.bytes(1, &length);
   const int64_t count = a.integer(2);
   if (a.failed) return nullptr;
-  if (count < 0 || size_t(count) * 8 > length) { a.fail("run: count"); return nullptr; }
-  const std::string wrong = engine->run(static_cast<const double*>(data), count);
+  if (count < 0 || size_t(count) * 8 > length) { a.fail("start: count"); return nullptr; }
+  engine->start(static_cast<const double*>(data), count);
+  return nothing(env);
+}
+// finish(engine): waits for all that was started
+napi_value finish(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  Engine* engine = a.engine_at_work();
+  if (a.failed) return nullptr;
+  const std::string wrong = engine->finish();
   if (!wrong.empty()) napi_throw_error(env, nullptr, ("native arithmetic refused " + wrong).c_str());
   return nothing(env);
 }
@@ -282,7 +296,7 @@ napi_value init(napi_env env, napi_value exports) {
       {"create", guarded<create>}, {"dispose", guarded<dispose>}, {"arena", guarded<arena>}, {"kernels", guarded<kernels_name>},
       {"weight", guarded<weight>}, {"quantBytes", guarded<quant_size>}, {"quantise", guarded<quantise>}, {"vector", guarded<vector>},
       {"state", guarded<state>}, {"stateReserve", guarded<state_reserve>}, {"stateFree", guarded<state_free>}, {"stateRead", guarded<state_read>},
-      {"stateWrite", guarded<state_write>}, {"run", guarded<run>}, {"map", guarded<map>}, {"readSeconds", guarded<read_time>}};
+      {"stateWrite", guarded<state_write>}, {"start", guarded<start>}, {"finish", guarded<finish>}, {"map", guarded<map>}, {"readSeconds", guarded<read_time>}};
   for (const auto& f : functions) {
     napi_value value;
     napi_create_function(env, f.name, NAPI_AUTO_LENGTH, f.call, nullptr, &value);

@@ -1,6 +1,7 @@
 // What one loaded model owns natively: scratch, weights, states, threads.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,9 +68,15 @@ struct View {
 class Engine {
  public:
   Engine(int threads, const Kernels* kernels, size_t arena_bytes);
+  ~Engine() { wait(); }
 
-  // Runs a list of commands. Returns an empty string, or what is wrong with the list (a bug of the caller).
-  std::string run(const double* commands, int64_t count);
+  // Runs a list of commands, after those that were started before, while the caller goes on. Until `finish` or `wait`
+  // nothing else of the engine may be touched.
+  void start(const double* commands, int64_t count);
+  void wait() { pool_.finish(); }
+  // Waits. Returns an empty string, or what is wrong with a list since the last `finish` (a bug of the caller), behind
+  // which nothing was run. Throws what running them threw.
+  std::string finish();
 
   int add_weight(Weight&& weight);
   int add_vector(const float* values, int64_t length);
@@ -96,6 +103,7 @@ class Engine {
     int64_t index;  // which matrix of the weight
   };
 
+  std::string interpret(const double* commands, int64_t count);
   void embed(Reader& in);
   void linear(View x, const LinearPart* parts, int count);
   // `groups` groups of weight rows from `first` on. `row`: where x begins among the rows that were quantised.
@@ -140,6 +148,8 @@ class Engine {
   std::vector<State> states_;
   const Kernels* kernels_;
   Pool pool_;
+  std::string wrong_;
+  std::exception_ptr thrown_;
   Warmer warmer_;
   std::vector<Buffer> scratch_;  // one a thread
   struct Piece {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "half.h"
 #include "opcodes.h"
@@ -179,7 +180,24 @@ void Engine::elementwise(int code, Reader& in) {
   }
 }
 
-std::string Engine::run(const double* commands, int64_t count) {
+void Engine::start(const double* commands, int64_t count) {
+  pool_.post([this, list = std::vector<double>(commands, commands + count)] {
+    if (!wrong_.empty() || thrown_) return;
+    try {
+      wrong_ = interpret(list.data(), int64_t(list.size()));
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+  });
+}
+
+std::string Engine::finish() {
+  wait();
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  return std::exchange(wrong_, {});
+}
+
+std::string Engine::interpret(const double* commands, int64_t count) {
   quantised_.data = nullptr;
   const double *at = commands, *end = commands + count;
   while (at < end) {

@@ -2,6 +2,7 @@
 // pool. Built by `node core/native/build.mjs --check FILE`, with sanitizers too and for other machines; prints one line a
 // table and exits 1 if anything differs. Buffers have the sizes that the engine gives them, so that a sanitizer sees a
 // kernel that reads or writes beyond.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -204,6 +205,37 @@ void pool_of(int threads, Random& random) {
   }
 }
 
+// Posted tasks run one after the other, in order, with all their jobs, whenever the caller comes to wait for them; and no
+// two calls share a thread's number.
+void tasks_of(int threads, Random& random) {
+  Pool pool(threads);
+  for (int turn = 0; turn < 40; turn++) {
+    const int count = int(random.from(0, 12));
+    std::vector<int> order;  // written by one task at a time
+    std::vector<std::atomic<int>> at_work(static_cast<size_t>(threads));
+    std::atomic<int64_t> done{0}, shared{0};
+    int64_t pieces = 0;
+    for (int task = 0; task < count; task++) {
+      const int64_t mine = random.from(0, 20);
+      pieces += 2 * mine;
+      pool.post([&, task, mine] {
+        for (int job = 0; job < 2; job++)
+          pool.run(mine, [&](int64_t, int thread) {
+            if (at_work[size_t(thread)].fetch_add(1) != 0) shared++;
+            done++;
+            at_work[size_t(thread)].fetch_sub(1);
+          });
+        order.push_back(task);
+      });
+      if (random.from(0, 20) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    pool.finish();
+    expect(done.load() == pieces, "pool", "pieces of posted tasks", threads);
+    expect(shared.load() == 0, "pool", "two calls with one thread's number", threads);
+    expect(int(order.size()) == count && std::is_sorted(order.begin(), order.end()), "pool", "posted tasks out of order", threads);
+  }
+}
+
 // A table that computes something else has to be noticed.
 void wrong_tables() {
   Kernels wrong = *kernels_for("");
@@ -249,7 +281,10 @@ int main(int count, char** words) {
   Random random{7};
   Pool pool(2);
   for (int turn = 0; turn < turns; turn++) quantiser(pool, random);
-  for (int threads = 1; threads <= 4; threads++) pool_of(threads, random);
+  for (int threads = 1; threads <= 4; threads++) {
+    pool_of(threads, random);
+    tasks_of(threads, random);
+  }
   wrong_tables();
   std::printf(failures == 0 ? "all agree with portable\n" : "%d differences\n", failures);
   return failures == 0 ? 0 : 1;

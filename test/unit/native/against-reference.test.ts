@@ -353,10 +353,12 @@ describe('the addon', () => {
   it.runIf(available.length > 0)('refuses a command that reaches outside of its memory', () => {
     const addon = loadAddon()!;
     const engine = addon.create(1, 'portable', 1 << 20, 0);
-    expect(() => addon.run(engine, Float64Array.of(13, 9, 1e9, 1, 1, 1, 0, 1, 1, 1, 2), 11)).toThrow(/refused/);
-    expect(() => addon.run(engine, Float64Array.of(99, 0), 2)).toThrow(/unknown command/);
+    addon.start(engine, Float64Array.of(13, 9, 1e9, 1, 1, 1, 0, 1, 1, 1, 2), 11);
+    expect(() => addon.finish(engine)).toThrow(/refused/);
+    addon.start(engine, Float64Array.of(99, 0), 2);
+    expect(() => addon.finish(engine)).toThrow(/unknown command/);
     addon.dispose(engine);
-    expect(() => addon.run(engine, Float64Array.of(13, 0), 2)).toThrow(/disposed/);
+    expect(() => addon.start(engine, Float64Array.of(13, 0), 2)).toThrow(/disposed/);
   });
 });
 

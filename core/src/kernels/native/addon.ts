@@ -44,7 +44,10 @@ export interface Addon {
   stateFree(engine: NativeEngine, state: number): void;
   stateRead(engine: NativeEngine, state: number, first: number, rows: number, out: Uint8Array): void;
   stateWrite(engine: NativeEngine, state: number, first: number, rows: number, bytes: Uint8Array): void;
-  run(engine: NativeEngine, commands: Float64Array, count: number): void;
+  /** Runs commands while the caller goes on, after those started before. They are copied. */
+  start(engine: NativeEngine, commands: Float64Array, count: number): void;
+  /** Waits for them, and throws what was wrong with one. All other functions wait too. */
+  finish(engine: NativeEngine): void;
   /** Seconds that the engine's threads take to read these bytes once. */
   readSeconds(engine: NativeEngine, bytes: Uint8Array): number;
   /** A file as read-only memory, not copied; unmapped when nobody holds it. */

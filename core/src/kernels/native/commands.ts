@@ -5,15 +5,21 @@ import { tensorOf } from './handles.js';
 
 const CODES = new Map<Opcode, number>(OPCODES.map((name, code) => [name, code]));
 
+/** So many are started at once: more would leave the threads waiting for the first, fewer cost calls. */
+const STARTED_TOGETHER = 8;
+
 /**
- * A list of commands that is run in one call: `opcode, count, arguments…` as doubles. Arguments are written where they
- * stay: a step of a small model has hundreds of commands, and arrays of arguments would cost more than its norms.
+ * A list of commands: `opcode, count, arguments…` as doubles. The threads of the addon begin while the rest is recorded;
+ * `run` waits for all. Arguments are written where they stay: a step of a small model has hundreds of commands, and
+ * arrays of arguments would cost more than its norms.
  */
 export class CommandList {
   #commands = new Float64Array(1 << 14);
   #length = 0;
   #start = 0;
   #open = false;
+  #ended = 0;
+  #started = false;
 
   constructor(
     readonly addon: Addon,
@@ -22,6 +28,8 @@ export class CommandList {
 
   begin(opcode: Opcode): this {
     this.#dropUnended();
+    // products that follow each other stay together: those of the same rows are one job
+    if (this.#ended >= STARTED_TOGETHER && opcode !== 'linear') this.#begin();
     this.#start = this.#length;
     this.#open = true;
     return this.number(CODES.get(opcode)!).number(0);
@@ -42,14 +50,25 @@ export class CommandList {
   end(): void {
     this.#commands[this.#start + 1] = this.#length - this.#start - 2;
     this.#open = false;
+    this.#ended++;
   }
 
+  /** Waits until all that was recorded is computed. Throws where a command was wrong. */
   run(): void {
     this.#dropUnended();
+    this.#begin();
+    if (!this.#started) return;
+    this.#started = false;
+    this.addon.finish(this.engine);
+  }
+
+  #begin(): void {
     if (this.#length === 0) return;
     const count = this.#length;
     this.#length = 0;
-    this.addon.run(this.engine, this.#commands, count);
+    this.#ended = 0;
+    this.#started = true;
+    this.addon.start(this.engine, this.#commands, count);
   }
 
   /** What was begun when an argument was refused. */
