@@ -1,6 +1,7 @@
 // Causal softmax attention over cached keys and values, one piece per sequence, key head and block of query rows. Each
-// cached key is read once for all query heads of its group; the softmax is kept running over tiles of 64 keys. Scores and
-// sums of values are the dense products of linear.cpp: the keys are a panel, and so are the values as they lie.
+// cached key is read once for all query heads of its group; the softmax is kept running over tiles of 64 keys. A few
+// queries (decode) read keys and values as they are stored. For many, scores and sums of values are the dense products of
+// linear.cpp: the keys are a panel, and so are the values as they lie.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr int64_t kQueries = 64;   // of a block: rows times the query heads of one key head
 constexpr int64_t kLeastRows = 4;
-constexpr int64_t kFewQueries = 3;  // fewer do not pay for turning the keys
+constexpr int64_t kFewQueries = 8;  // no more than these do not pay for turning the keys
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 struct Segment {
@@ -74,8 +75,8 @@ void attend_block(const Kernels& k, const Shape& s, const Segment& g, int64_t kv
   std::memset(acc, 0, size_t(queries * wide) * 4);
 
   const State &keys = *g.keys, &values = *g.values;
-  const bool in_place = !values.half && wide == vd;
-  if (!in_place) std::memset(widened, 0, size_t(kKeyTile * wide) * 4);
+  const bool few = queries <= kFewQueries, in_place = !values.half && wide == vd;
+  if (!few && !in_place) std::memset(widened, 0, size_t(kKeyTile * wide) * 4);
   const int64_t position = g.position + row0, last = position + rows;  // keys [first_key, last)
   for (int64_t tile = s.first_key(position); tile < last; tile += kKeyTile) {
     const int64_t n = std::min(kKeyTile, last - tile);
@@ -85,25 +86,21 @@ void attend_block(const Kernels& k, const Shape& s, const Segment& g, int64_t kv
     const int64_t first = from * group, many = (to - from) * group;
     if (many == 0) continue;
 
-    if (queries < kFewQueries)
-      for (int64_t i = first; i < first + many; i++)
-        for (int64_t j = 0; j < n; j++) {
-          const uint8_t* key = at(keys, tile + j, kv * kd);
-          scores[i * kKeyTile + j] = keys.half ? k.dot_f16(reinterpret_cast<const uint16_t*>(key), scaled + i * kd, kd)
-                                               : k.dot_f32(reinterpret_cast<const float*>(key), scaled + i * kd, kd);
-        }
-    else
+    const float* rows_of_values = widened;
+    int64_t stride = wide;
+    if (few) {
+      k.scores(kind_of(keys), at(keys, tile, kv * kd), keys.width, n, kd, scaled + first * kd, many, scores + first * kKeyTile, kKeyTile);
+    } else {
       for (int64_t j = 0; j < n; j += kGroup) {
         k.pack(kind_of(keys), at(keys, tile + j, kv * kd), keys.width, std::min<int64_t>(kGroup, n - j), kd, panels);
         k.gemm_f32(panels, kGroup, kd, scaled + first * kd, kd, many, scores + first * kKeyTile + j, kKeyTile, true);
       }
-    const float* rows_of_values = widened;
-    int64_t stride = wide;
-    if (in_place) {
-      rows_of_values = reinterpret_cast<const float*>(at(values, tile, kv * vd));
-      stride = values.width;
-    } else {
-      for (int64_t j = 0; j < n; j++) k.widen(kind_of(values), at(values, tile + j, kv * vd), widened + j * wide, vd);
+      if (in_place) {
+        rows_of_values = reinterpret_cast<const float*>(at(values, tile, kv * vd));
+        stride = values.width;
+      } else {
+        for (int64_t j = 0; j < n; j++) k.widen(kind_of(values), at(values, tile + j, kv * vd), widened + j * wide, vd);
+      }
     }
 
     for (int64_t i = first; i < first + many; i++) {
@@ -116,11 +113,12 @@ void attend_block(const Kernels& k, const Shape& s, const Segment& g, int64_t kv
       sum[i] = sum[i] * keep + k.exponents(p, n, best == kNone ? 0.0f : best, p);
       top[i] = best;
       float* a = acc + i * wide;
-      if (queries < kFewQueries && in_place == false) k.mix(p, widened, wide, n, keep, a);
-      else if (keep != 1)
+      if (keep != 1)
         for (int64_t d = 0; d < wide; d++) a[d] *= keep;
     }
-    if (queries >= kFewQueries || in_place)
+    if (few)
+      k.mix(kind_of(values), at(values, tile, kv * vd), values.width, n, vd, scores + first * kKeyTile, kKeyTile, many, acc + first * wide, wide);
+    else
       for (int64_t d = 0; d < wide; d += kGroup)
         k.gemm_f32(rows_of_values + d, stride, n, scores + first * kKeyTile, kKeyTile, many, acc + first * wide + d, wide, false);
   }

@@ -123,22 +123,43 @@ void body_axpy(const float* x, float* out, float keep, float scale, int64_t n) {
     for (int64_t i = 0; i < n; i++) out[i] = keep * out[i] + scale * x[i];
 }
 
-void body_mix(const float* p, const float* values, int64_t dim, int64_t count, float keep, float* acc) {
-  int64_t d = 0;
-  for (; d + 32 <= dim; d += 32) {
-    float a[32];
-    for (int l = 0; l < 32; l++) a[l] = acc[d + l] * keep;
-    for (int64_t j = 0; j < count; j++) {
-      const float w = p[j];
-      const float* v = values + j * dim + d;
-      for (int l = 0; l < 32; l++) a[l] += w * v[l];
+inline float wide_at(Kind kind, const void* data, int64_t i) {
+  return kind == Kind::F32 ? static_cast<const float*>(data)[i] : f16_to_f32(static_cast<const uint16_t*>(data)[i]);
+}
+
+constexpr int64_t kSlice = 64;  // columns of a cached row that are widened at once
+
+void body_scores(Kind kind, const void* keys, int64_t stride, int64_t count, int64_t dim, const float* q, int64_t queries, float* out, int64_t ldo) {
+  float wide[kSlice];
+  for (int64_t j = 0; j < count; j++)
+    for (int64_t d = 0; d < dim; d += kSlice) {
+      const int64_t n = std::min(kSlice, dim - d);
+      for (int64_t c = 0; c < n; c++) wide[c] = wide_at(kind, keys, j * stride + d + c);
+      for (int64_t i = 0; i < queries; i++) {
+        const float* x = q + i * dim + d;
+        float lanes[8] = {0}, sum = 0;
+        int64_t c = 0;
+        for (; c + 8 <= n; c += 8)
+          for (int l = 0; l < 8; l++) lanes[l] += wide[c + l] * x[c + l];
+        for (; c < n; c++) sum += wide[c] * x[c];
+        for (const float lane : lanes) sum += lane;
+        out[i * ldo + j] = d == 0 ? sum : out[i * ldo + j] + sum;
+      }
     }
-    for (int l = 0; l < 32; l++) acc[d + l] = a[l];
-  }
-  for (; d < dim; d++) {
-    float a = acc[d] * keep;
-    for (int64_t j = 0; j < count; j++) a += p[j] * values[j * dim + d];
-    acc[d] = a;
+}
+
+void body_mix(Kind kind, const void* values, int64_t stride, int64_t count, int64_t dim, const float* p, int64_t ldp, int64_t queries, float* acc, int64_t lda) {
+  float wide[kSlice];
+  for (int64_t d = 0; d < dim; d += kSlice) {
+    const int64_t n = std::min(kSlice, dim - d);
+    for (int64_t j = 0; j < count; j++) {
+      for (int64_t c = 0; c < n; c++) wide[c] = wide_at(kind, values, j * stride + d + c);
+      for (int64_t i = 0; i < queries; i++) {
+        const float w = p[i * ldp + j];
+        float* a = acc + i * lda + d;
+        for (int64_t c = 0; c < n; c++) a[c] += w * wide[c];
+      }
+    }
   }
 }
 
@@ -277,6 +298,7 @@ template <bool Q8> [[maybe_unused]] void gemm_plain(const uint8_t* group, const 
   k.gemm_f32 = body_gemm_f32;
   k.widen = body_widen;
   k.to_f16 = body_to_f16;
+  k.scores = body_scores;
   k.mix = body_mix;
   k.exponents = body_exponents;
   k.activate = body_activate;

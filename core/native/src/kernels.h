@@ -43,8 +43,11 @@ struct Kernels {
   void (*widen)(Kind kind, const void* from, float* to, int64_t n);
   void (*to_f16)(const float* from, uint16_t* to, int64_t n);
 
-  // acc[dim] = acc * keep + sum_j p[j] * values[j * dim ..]
-  void (*mix)(const float* p, const float* values, int64_t dim, int64_t count, float keep, float* acc);
+  // Few queries over cached rows as they are stored (f32 or f16), `stride` elements apart; each row is read once for all.
+  // out[i * ldo + j] = q[i * dim ..] · keys[j * stride ..]
+  void (*scores)(Kind kind, const void* keys, int64_t stride, int64_t count, int64_t dim, const float* q, int64_t queries, float* out, int64_t ldo);
+  // acc[i * lda ..] += sum_j p[i * ldp + j] * values[j * stride ..], `dim` columns
+  void (*mix)(Kind kind, const void* values, int64_t stride, int64_t count, int64_t dim, const float* p, int64_t ldp, int64_t queries, float* acc, int64_t lda);
   // p[j] = exp(s[j] - top), returns their sum
   float (*exponents)(const float* s, int64_t count, float top, float* p);
 

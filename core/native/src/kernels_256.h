@@ -256,6 +256,15 @@ void gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_
   }
 }
 
+inline float wide1(float x) { return x; }
+inline float wide1(uint16_t h) { return f16_to_f32(h); }
+
+}  // namespace
+
+#include "attend_256.h"
+
+namespace {
+
 Kernels table_of(const char* name) {
   Kernels k = body_table(name);
   k.gemv_q8 = gemv<true>;
@@ -269,6 +278,8 @@ Kernels table_of(const char* name) {
   k.to_f16 = to_f16;
   k.pack = pack;
   k.gemm_f32 = gemm_f32;
+  k.scores = scores;
+  k.mix = mix;
   return k;
 }
 

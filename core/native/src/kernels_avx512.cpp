@@ -154,7 +154,11 @@ const Kernels* kernels_avx512() {
     k.dot_bf16 = dot_bf16;
     k.widen = widen;
     k.to_f16 = to_f16;
-    if (const Kernels* narrower = kernels_avx2()) k.pack = narrower->pack;
+    if (const Kernels* narrower = kernels_avx2()) {
+      k.pack = narrower->pack;
+      k.scores = narrower->scores;
+      k.mix = narrower->mix;
+    }
     k.gemm_f32 = gemm_f32;
     return k;
   }();

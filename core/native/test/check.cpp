@@ -150,16 +150,24 @@ void dense(const Kernels& k, const Kernels& p, Random& random) {
 }
 
 void attention(const Kernels& k, const Kernels& p, Random& random) {
-  const int64_t dim = random.from(1, 130), count = random.from(1, kKeyTile);
-  const auto values = random.values(count * dim);
+  const int64_t dim = random.from(1, 130), count = random.from(1, kKeyTile), queries = random.from(1, 9), stride = dim + random.from(0, 40);
+  const auto cached = random.values(count * stride), q = random.values(queries * dim);
+  const auto halves = narrowed(cached, Kind::F16);
   std::vector<float> expected = random.values(kKeyTile), weights(kKeyTile), expected_weights(kKeyTile);
   expected[0] = -INFINITY;
   const float sum = k.exponents(expected.data(), count, 1.0f, weights.data()), other = p.exponents(expected.data(), count, 1.0f, expected_weights.data());
   expect(close(weights.data(), expected_weights.data(), count, 1e-6f) && close(&sum, &other, 1, 1e-5f) && weights[0] == 0, k.name, "exponents", count);
-  auto acc = random.values(dim), expected_acc = acc;
-  k.mix(weights.data(), values.data(), dim, count, 0.25f, acc.data());
-  p.mix(weights.data(), values.data(), dim, count, 0.25f, expected_acc.data());
-  expect(close(acc.data(), expected_acc.data(), dim), k.name, "mix", dim);
+  for (const Kind kind : {Kind::F32, Kind::F16}) {
+    const void* stored = kind == Kind::F32 ? static_cast<const void*>(cached.data()) : halves.data();
+    std::vector<float> scores(size_t(queries * kKeyTile), 0.5f), expected_scores(scores);
+    k.scores(kind, stored, stride, count, dim, q.data(), queries, scores.data(), kKeyTile);
+    p.scores(kind, stored, stride, count, dim, q.data(), queries, expected_scores.data(), kKeyTile);
+    expect(close(scores.data(), expected_scores.data(), queries * kKeyTile), k.name, "scores", dim);
+    auto acc = random.values(queries * (dim + 3)), expected_acc = acc;
+    k.mix(kind, stored, stride, count, dim, scores.data(), kKeyTile, queries, acc.data(), dim + 3);
+    p.mix(kind, stored, stride, count, dim, scores.data(), kKeyTile, queries, expected_acc.data(), dim + 3);
+    expect(close(acc.data(), expected_acc.data(), queries * (dim + 3), 1e-4f), k.name, "sum of values", dim);
+  }
 }
 
 void rows(const Kernels& k, const Kernels& p, Random& random) {
