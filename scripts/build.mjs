@@ -1,7 +1,8 @@
-/** Builds every package (`tsc -b`) and what starts often (`bundle.mjs`). Run by `npm install` (prepare) and by `npm run build`. */
+/** Builds every package (`tsc -b`), the addon and what starts often (`bundle.mjs`). Run by `npm install` (prepare) and by `npm run build`. */
 import { $ } from 'zx';
 
 $.verbose = false;
 $.stdio = 'inherit';
 await $`npx tsc -b`;
+await $`node ${import.meta.dirname}/../core/native/build.mjs`;
 await $`node ${import.meta.dirname}/bundle.mjs`;

@@ -28,7 +28,9 @@ const asksModel = () => {
 /** Its worker starts now, beside everything else; one that is not needed after all ends with the process. */
 const startWorker = () => {
   const { Worker } = require('node:worker_threads');
-  const worker = new Worker(path.join(__dirname, '../dist/start/worker.js'), { execArgv: [] });
+  // As cli/src/start-threads.ts has it.
+  const options = { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 6 } };
+  const worker = new Worker(path.join(__dirname, '../dist/start/worker.js'), options);
   worker.unref();
   return worker;
 };

@@ -40,9 +40,13 @@ export const HERE: TokenizerPlace = {
   terminate: () => Promise.resolve(),
 };
 
-/** Flags of the caller's own program (`--input-type`, `--import`) are not for its workers. */
+/**
+ * Flags of the caller's own program (`--input-type`, `--import`) are not for its workers. What they allocate is short-lived,
+ * or outside of their heaps: as much room for new objects as threads have by themselves would only be filled.
+ * cli/bin/kvad.js starts a worker the same way.
+ */
 const start = (module: URL): Worker => {
-  const worker = new Worker(module, { execArgv: [] });
+  const worker = new Worker(module, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 6 } });
   worker.unref();
   return worker;
 };

@@ -2,6 +2,10 @@
 #define NAPI_VERSION 8
 #include <node_api.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -10,6 +14,7 @@
 
 #include "bandwidth.h"
 #include "engine.h"
+#include "json_value.h"
 #include "mapping.h"
 #include "opcodes.h"
 
@@ -101,20 +106,29 @@ napi_value dispose(napi_env env, napi_callback_info info) {
   return nothing(env);
 }
 
-// arena(engine) -> ArrayBuffer over the scratch memory, which stays mapped until both are gone
+// An ArrayBuffer over memory of ours, which `drop` is called for when it is collected. Node calls it itself for a buffer
+// that it finds too large, but not where it makes none at all.
+napi_value external(Arguments& a, void* data, size_t bytes, napi_finalize drop, void* owner) {
+  napi_value out;
+  const napi_status status = napi_create_external_arraybuffer(a.env, data, bytes, drop, owner, &out);
+  if (status == napi_ok) return out;
+  if (status == napi_no_external_buffers_allowed) drop(a.env, data, owner);
+  bool pending = false;
+  napi_is_exception_pending(a.env, &pending);
+  if (!pending) a.fail("no external array buffers of this size here");
+  return nullptr;
+}
+
+// arena(engine, bytes) -> ArrayBuffer over the beginning of the scratch memory, which stays mapped until all are gone
 napi_value arena(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
   Engine* engine = a.engine();
+  const double bytes = a.number(1);
+  if (!a.failed && !(bytes > 0 && bytes <= double(engine->arena_bytes()))) a.fail("arena: more than it has");
   if (a.failed) return nullptr;
   auto* owner = new std::shared_ptr<void>(engine->arena_owner());
   const auto drop = [](napi_env, void*, void* hint) { delete static_cast<std::shared_ptr<void>*>(hint); };
-  napi_value out;
-  if (napi_create_external_arraybuffer(env, owner->get(), engine->arena_bytes(), drop, owner, &out) != napi_ok) {
-    delete owner;
-    a.fail("no external array buffers here");
-    return nullptr;
-  }
-  return out;
+  return external(a, owner->get(), size_t(bytes), drop, owner);
 }
 
 napi_value kernels_name(napi_env env, napi_callback_info info) {
@@ -255,19 +269,53 @@ napi_value finish(napi_env env, napi_callback_info info) {
   return nothing(env);
 }
 
-// map(path) -> ArrayBuffer over the file, read-only; unmapped when it is collected
+// map(path, descriptor, offset, bytes) -> ArrayBuffer over these bytes of the file, read-only; unmapped when it is collected
 napi_value map(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
   const std::string path = a.text(0);
+  const int file = int(a.integer(1));
+  const int64_t offset = a.integer(2), bytes = a.integer(3);
+  if (!a.failed && (offset < 0 || bytes < 1)) a.fail("map: nothing of a file");
   if (a.failed) return nullptr;
   std::string wrong;
-  Mapping* mapping = Mapping::open(path, wrong);
+  Mapping* mapping = Mapping::open(path, file, size_t(offset), size_t(bytes), wrong);
   if (!mapping) { napi_throw_error(env, nullptr, wrong.c_str()); return nullptr; }
+  const auto drop = [](napi_env, void*, void* hint) { delete static_cast<Mapping*>(hint); };
+  return external(a, mapping->data(), mapping->bytes(), drop, mapping);
+}
+
+// passValue(bytes, at, ids) -> [behind the JSON value that begins there, an id that stands in it twice or -1]
+napi_value pass_json(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  size_t length;
+  const void* data = a.bytes(0, &length);
+  const int64_t at = a.integer(1);
+  const bool ids = a.number(2) != 0;
+  if (!a.failed && (at < 0 || size_t(at) >= length)) a.fail("passValue: outside of the bytes");
+  if (a.failed) return nullptr;
+  const JsonValue value = pass_value(static_cast<const uint8_t*>(data), length, size_t(at), ids);
   napi_value out;
-  const napi_status status = napi_create_external_arraybuffer(
-      env, mapping->data(), mapping->bytes(), [](napi_env, void*, void* hint) { delete static_cast<Mapping*>(hint); }, mapping, &out);
-  if (status != napi_ok) { delete mapping; a.fail("no external array buffers here"); return nullptr; }
+  napi_create_array_with_length(env, 2, &out);
+  napi_set_element(env, out, 0, number(env, double(value.end)));
+  napi_set_element(env, out, 1, number(env, double(value.shared_id)));
   return out;
+}
+
+// leave(bytes): of a mapped file, and not needed in memory any more
+napi_value leave(napi_env env, napi_callback_info info) {
+  Arguments a(env, info);
+  size_t length;
+  const void* data = a.bytes(0, &length);
+  if (!a.failed) Mapping::leave(static_cast<const uint8_t*>(data), length);
+  return nothing(env);
+}
+
+// trim(): what has been freed goes back to the system, as far as its allocator keeps any
+napi_value trim(napi_env env, napi_callback_info) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+  return nothing(env);
 }
 
 // readSeconds(engine, bytes) -> seconds that the engine's threads take to read all of them once
@@ -296,7 +344,8 @@ napi_value init(napi_env env, napi_value exports) {
       {"create", guarded<create>}, {"dispose", guarded<dispose>}, {"arena", guarded<arena>}, {"kernels", guarded<kernels_name>},
       {"weight", guarded<weight>}, {"quantBytes", guarded<quant_size>}, {"quantise", guarded<quantise>}, {"vector", guarded<vector>},
       {"state", guarded<state>}, {"stateReserve", guarded<state_reserve>}, {"stateFree", guarded<state_free>}, {"stateRead", guarded<state_read>},
-      {"stateWrite", guarded<state_write>}, {"start", guarded<start>}, {"finish", guarded<finish>}, {"map", guarded<map>}, {"readSeconds", guarded<read_time>}};
+      {"stateWrite", guarded<state_write>}, {"start", guarded<start>}, {"finish", guarded<finish>}, {"map", guarded<map>},
+      {"leave", guarded<leave>}, {"trim", guarded<trim>}, {"passValue", guarded<pass_json>}, {"readSeconds", guarded<read_time>}};
   for (const auto& f : functions) {
     napi_value value;
     napi_create_function(env, f.name, NAPI_AUTO_LENGTH, f.call, nullptr, &value);

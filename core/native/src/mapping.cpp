@@ -1,9 +1,7 @@
 #include "mapping.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -81,18 +79,13 @@ bool is_mapped(const uint8_t* at, size_t bytes) {
 
 }  // namespace
 
-Mapping* Mapping::open(const std::string& path, std::string& wrong) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) { wrong = path + ": " + std::strerror(errno); return nullptr; }
-  struct stat facts;
-  if (fstat(file, &facts) != 0 || facts.st_size <= 0) { wrong = path + ": empty or unreadable"; close(file); return nullptr; }
-  const size_t bytes = size_t(facts.st_size);
-  void* data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
-  const int error = errno;
-  close(file);
-  if (data == MAP_FAILED) { wrong = path + ": " + std::strerror(error); return nullptr; }
+Mapping* Mapping::open(const std::string& path, int file, size_t offset, size_t bytes, std::string& wrong) {
+  const size_t ahead = offset % size_t(sysconf(_SC_PAGESIZE));
+  const size_t whole = bytes + ahead;
+  void* pages = mmap(nullptr, whole, PROT_READ, MAP_SHARED, file, off_t(offset - ahead));
+  if (pages == MAP_FAILED) { wrong = path + ": " + std::strerror(errno); return nullptr; }
   install();
-  return new Mapping(data, bytes, take_slot(path, data, bytes));
+  return new Mapping(pages, whole, ahead, take_slot(path, pages, whole));
 }
 
 void Mapping::warm(const uint8_t* at, size_t bytes) {
@@ -115,10 +108,19 @@ void Mapping::warm(const uint8_t* at, size_t bytes) {
 #endif
 }
 
+void Mapping::leave(const uint8_t* at, size_t bytes) {
+  const std::lock_guard<std::mutex> lock(warming);
+  if (!is_mapped(at, bytes)) return;
+  const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+  // Pages that lie in the range as a whole: the others hold bytes of the neighbours.
+  const uintptr_t first = (uintptr_t(at) + page - 1) / page * page, last = (uintptr_t(at) + bytes) / page * page;
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 Mapping::~Mapping() {
   const std::lock_guard<std::mutex> lock(warming);
   if (slot_ >= 0) slots[slot_].start.store(nullptr);
-  munmap(data_, bytes_);
+  munmap(pages_, bytes_);
 }
 
 }  // namespace kvad

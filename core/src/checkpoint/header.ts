@@ -53,7 +53,7 @@ export const readHeader = (source: ByteSource): FileHeader => {
 
 const parseHeader = (source: ByteSource, length: number): Map<string, unknown> => {
   const { file } = source;
-  const bytes = source.read(LENGTH_BYTES, length);
+  const bytes = source.copy(LENGTH_BYTES, length);
   if (bytes[0] !== OPENING_BRACE) {
     refuseForeignFile(source);
     throw new KvadError('KVAD_E_SAFETENSORS_HEADER', { file, reason: 'its header does not begin with "{"' });

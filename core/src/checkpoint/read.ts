@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { KvadError } from '../errors/kvad-error.js';
-import { loadAddon } from '../kernels/native/addon.js';
+import { mapFile, type MappedFile } from './mapped-file.js';
 
 /**
  * The bytes of one file. Reading by position copies; a mapped file gives views of its memory instead. Who reads must
@@ -12,6 +12,8 @@ export interface ByteSource {
   readonly size: number;
   /** Exactly `length` bytes from `offset`; a range outside of the file throws KVAD_E_SAFETENSORS_READ. */
   read(offset: number, length: number): Uint8Array;
+  /** The same, never as a view: for what is looked at once. A file of which no more is read is not mapped. */
+  copy(offset: number, length: number): Uint8Array;
   close(): void;
 }
 
@@ -45,20 +47,36 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
   }
 
   let open = true;
-  let mapped: Uint8Array | null | undefined;
-  const map = (): Uint8Array | null => {
-    mapped ??= mapFile(file, size);
-    return mapped;
-  };
-  const read = (offset: number, length: number): Uint8Array => {
+  let mapped: MappedFile | null | undefined;
+  const check = (offset: number, length: number): void => {
     // The system may have given the descriptor to another file since.
     if (!open) throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: 'it has been closed' });
     if (offset < 0 || length < 0 || offset + length > size) {
       const reason = `bytes ${offset} to ${offset + length} were asked of ${size}`;
       throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
     }
-    const whole = length >= MAPPED_FROM ? map() : null;
-    if (whole !== null) return whole.subarray(offset, offset + length);
+  };
+  /** A file that was cut short has no memory where the view would be. */
+  const refuseChanged = (): void => {
+    const now = fstatSync(descriptor).size;
+    if (now === size) return;
+    const reason = `it has ${now} bytes, it had ${size} when it was opened`;
+    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
+  };
+  const read = (offset: number, length: number): Uint8Array => {
+    check(offset, length);
+    if (length < MAPPED_FROM) return copy(offset, length);
+    mapped ??= mapFile({ file, descriptor, size });
+    if (mapped === null) return copy(offset, length);
+    refuseChanged();
+    try {
+      return mapped.view(offset, length);
+    } catch (error) {
+      throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
+    }
+  };
+  const copy = (offset: number, length: number): Uint8Array => {
+    check(offset, length);
     const bytes = allocate(length, file);
     let done = 0;
     while (done < length) {
@@ -81,28 +99,13 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
     file,
     size,
     read,
+    copy,
     close: () => {
       if (open) closeSync(descriptor);
       open = false;
+      mapped = undefined;
     },
   };
-};
-
-/** The file as memory; null where there is no addon. A file that was changed since it was opened is refused. */
-const mapFile = (file: string, size: number): Uint8Array | null => {
-  const addon = loadAddon();
-  if (addon === null) return null;
-  let bytes: Uint8Array;
-  try {
-    bytes = new Uint8Array(addon.map(file));
-  } catch (error) {
-    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
-  }
-  if (bytes.length !== size) {
-    const reason = `it has ${bytes.length} bytes, it had ${size} when it was opened`;
-    throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
-  }
-  return bytes;
 };
 
 const allocate = (length: number, file: string): Uint8Array<ArrayBuffer> => {

@@ -3,6 +3,7 @@ import { refuseBadWeights } from '../checkpoint/refuse.js';
 import { openCheckpoint } from '../checkpoint/open.js';
 import { checkModelFolder } from '../checkpoint/folder.js';
 import { kernelWarnings, type OpsChoice } from '../kernels/choose-ops.js';
+import { giveBackFreedMemoryLater } from '../kernels/native/freed-memory.js';
 import type { Ops } from '../kernels/ops.js';
 import { readConfig } from '../plan/config-file.js';
 import type { Family } from '../plan/family.js';
@@ -89,6 +90,7 @@ export const loadModel = async (
       text: text.facts,
       warnings: [...warnings, ...unknownKeys(planned), ...checkpoint.warnings, ...kernelWarnings(), ...notes],
     };
+    giveBackFreedMemoryLater();
     return new LocalModel({ facts, model, ops, checkpoint, text, batchSize });
   } catch (error) {
     ops.dispose();

@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.js';
 import { KvadError } from '../errors/kvad-error.js';
+import { giveBackFreedMemory } from '../kernels/native/freed-memory.js';
 import type { Ops } from '../kernels/ops.js';
 import { Scorer } from '../scoring/scorer.js';
 import type { PerplexityOptions, PerplexityRequest, PerplexityResult } from '../scoring/types.js';
@@ -91,6 +92,7 @@ export class LocalModel implements LoadedModel {
     this.#scorer.close();
     this.#pieces.ops.dispose();
     this.#pieces.checkpoint.close();
+    giveBackFreedMemory();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -55,7 +55,7 @@ export const readHeader = (source: ByteSource): QuantHeader | string => {
   if (start < PREFIX_BYTES || length > MAX_HEADER_BYTES || start + length !== source.size) return 'it is cut short';
   let header: unknown;
   try {
-    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(source.read(start, length)));
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(source.copy(start, length)));
   } catch {
     return 'its header is damaged'; // whatever it is, the file is made again
   }

@@ -22,7 +22,8 @@ export interface Addon {
   /** `kernels` empty: the best. `dequantise` 1: activations of quantised products stay f32. */
   create(threads: number, kernels: string, arenaBytes: number, dequantise: number): NativeEngine;
   dispose(engine: NativeEngine): void;
-  arena(engine: NativeEngine): ArrayBuffer;
+  /** The first `bytes` of the scratch memory. */
+  arena(engine: NativeEngine, bytes: number): ArrayBuffer;
   kernels(engine: NativeEngine): string;
   /** The bytes are not copied: they must outlive the engine. */
   weight(engine: NativeEngine, bytes: Uint8Array, kind: number, count: number, rows: number, cols: number): number;
@@ -50,8 +51,17 @@ export interface Addon {
   finish(engine: NativeEngine): void;
   /** Seconds that the engine's threads take to read these bytes once. */
   readSeconds(engine: NativeEngine, bytes: Uint8Array): number;
-  /** A file as read-only memory, not copied; unmapped when nobody holds it. */
-  map(path: string): ArrayBuffer;
+  /** Bytes of an open file as read-only memory, not copied; unmapped when nobody holds it. `path` is for messages. */
+  map(path: string, descriptor: number, offset: number, bytes: number): ArrayBuffer;
+  /** Bytes of a mapped file are taken out of the process's memory until they are read again; others stay. */
+  leave(bytes: Uint8Array): void;
+  /**
+   * Where the JSON value ends that begins at `at`, and a whole number that stands in it twice, or -1; `ids` 0: numbers are
+   * not looked at. The rules are those of `core/src/text/tokenizer/outline.ts`.
+   */
+  passValue(bytes: Uint8Array, at: number, ids: number): [end: number, sharedId: number];
+  /** Gives memory that was freed back to the system, where its allocator keeps some. */
+  trim(): void;
 }
 
 /** Commands in the order of `core/native/src/opcodes.h`. */
@@ -91,6 +101,9 @@ export type Opcode = (typeof OPCODES)[number];
 /** Where the build script puts it. */
 const BUILT = fileURLToPath(new URL('../../../native/build/kvad.node', import.meta.url));
 
+/** Functions that a build from earlier sources does not have. */
+const NEWEST = ['leave', 'trim', 'passValue'] as const;
+
 let loaded: Addon | null | undefined;
 
 /** The addon, or null where it was not built (no compiler) or was built from other sources than these. */
@@ -99,7 +112,8 @@ export const loadAddon = (): Addon | null => {
   loaded = null;
   if (existsSync(BUILT)) {
     const addon = createRequire(import.meta.url)(BUILT) as Addon;
-    if (addon.opcodes === OPCODES.map((name) => `${name},`).join('')) loaded = addon;
+    const isOurs = addon.opcodes === OPCODES.map((name) => `${name},`).join('');
+    if (isOurs && NEWEST.every((name) => name in addon)) loaded = addon;
   }
   return loaded;
 };

@@ -33,7 +33,7 @@ export const createNativeOps = (options: NativeOptions): Ops | null => {
 const nativeOps = (addon: Addon, { threads, kernels, dequantise, kvCacheDtype }: NativeOptions): Ops => {
   const engine = addon.create(threads, kernels ?? '', ARENA_BYTES, dequantise ? 1 : 0);
   const list = new CommandList(addon, engine);
-  const scratch = new NativeScratch(list);
+  const scratch = new NativeScratch(list, ARENA_BYTES);
   return {
     name: addon.kernels(engine),
     threads,

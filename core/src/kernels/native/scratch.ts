@@ -12,22 +12,29 @@ type ScratchOps = Pick<
   'tensor' | 'mark' | 'release' | 'columns' | 'rows' | 'reshape' | 'upload' | 'host' | 'write'
 >;
 
+/** As much of the arena as JavaScript sees at first. */
+const WINDOW_BYTES = 2 ** 24;
+
 /** Scratch tensors in the arena of the engine, as a stack. Whoever reads or writes values runs the list first. */
 export class NativeScratch implements ScratchOps {
-  #f32: Float32Array;
-  #i32: Int32Array;
+  readonly #bytes: number;
+  #window = new ArrayBuffer(0);
+  #f32 = new Float32Array();
+  #i32 = new Int32Array();
   #top = 0;
 
-  constructor(private readonly list: CommandList) {
-    const arena = list.addon.arena(list.engine);
-    this.#f32 = new Float32Array(arena);
-    this.#i32 = new Int32Array(arena);
+  /** `bytes`: those of the engine's arena. */
+  constructor(
+    private readonly list: CommandList,
+    bytes: number,
+  ) {
+    this.#bytes = bytes;
   }
 
   tensor(rows: number, cols: number, dtype: 'f32' | 'i32' = 'f32'): Tensor {
     const offset = this.#top;
     const end = offset + Math.ceil((rows * cols) / ALIGN) * ALIGN;
-    if (end > this.#f32.length) throw new Error(`scratch of ${end * 4} bytes, ${this.#f32.length * 4} are reserved`);
+    if (end * 4 > this.#bytes) throw new Error(`scratch of ${end * 4} bytes, ${this.#bytes} are reserved`);
     this.#top = end;
     return new NativeTensor(offset, rows, cols, cols, dtype).handle;
   }
@@ -71,7 +78,7 @@ export class NativeScratch implements ScratchOps {
     this.list.run();
     if ((x as unknown) instanceof StateView) return readState(this.list, (x as unknown as StateView).state);
     const { offset, rows, cols, stride, dtype } = tensorOf(x);
-    const memory = dtype === 'f32' ? this.#f32 : this.#i32;
+    const memory = this.#memory(dtype, offset + (rows - 1) * stride + cols);
     if (stride === cols || rows === 1) return memory.subarray(offset, offset + rows * cols);
     const copy = dtype === 'f32' ? new Float32Array(rows * cols) : new Int32Array(rows * cols);
     for (let r = 0; r < rows; r++) copy.set(memory.subarray(offset + r * stride, offset + r * stride + cols), r * cols);
@@ -87,12 +94,27 @@ export class NativeScratch implements ScratchOps {
     }
     const { offset, rows, cols, stride, dtype } = tensorOf(x);
     if (data.length !== rows * cols) throw new Error(`write: ${data.length} values for [${rows}, ${cols}]`);
-    const memory = dtype === 'f32' ? this.#f32 : this.#i32;
+    const memory = this.#memory(dtype, offset + (rows - 1) * stride + cols);
     for (let r = 0; r < rows; r++) memory.set(data.subarray(r * cols, (r + 1) * cols), offset + r * stride);
   }
 
   dispose(): void {
+    this.#window = new ArrayBuffer(0);
     this.#f32 = new Float32Array();
     this.#i32 = new Int32Array();
+  }
+
+  /**
+   * The arena up to this element and further. All of it at once would be gigabytes in the books of the garbage collector,
+   * which would set to work at every load. Views that were given before go on to see the same memory.
+   */
+  #memory(dtype: 'f32' | 'i32', end: number): Float32Array | Int32Array {
+    if (end > this.#f32.length) {
+      const wanted = Math.max(WINDOW_BYTES, 2 * this.#window.byteLength, end * 4);
+      this.#window = this.list.addon.arena(this.list.engine, Math.min(wanted, this.#bytes));
+      this.#f32 = new Float32Array(this.#window);
+      this.#i32 = new Int32Array(this.#window);
+    }
+    return dtype === 'f32' ? this.#f32 : this.#i32;
   }
 }

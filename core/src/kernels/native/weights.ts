@@ -7,10 +7,11 @@ import { NativeMatrix } from './handles.js';
 const STORED: Readonly<Record<string, 'f32' | 'f16' | 'bf16'>> = { F32: 'f32', F16: 'f16', BF16: 'bf16' };
 
 /** Values in another float type, rounded to nearest even. */
-const converted = (data: WeightData, precision: 'f32' | 'f16' | 'bf16'): Uint8Array => {
+const converted = (addon: Addon, data: WeightData, precision: 'f32' | 'f16' | 'bf16'): Uint8Array => {
   if (data.dtype !== 'F32' && data.dtype !== 'F16' && data.dtype !== 'BF16')
     throw new Error(`a matrix of ${data.dtype}`);
   const values = Float32Array.from(decodeFloats(data.bytes, data.dtype));
+  addon.leave(data.bytes);
   if (precision === 'f32') return new Uint8Array(values.buffer);
   const round = precision === 'bf16' ? roundToBf16 : roundToF16;
   const out = new Uint16Array(values.length);
@@ -55,7 +56,7 @@ export const nativeMatrix = (
       ? data.bytes
       : held === 'q8' || held === 'q4'
         ? packed(addon, engine, data, held).bytes
-        : converted(data, held);
+        : converted(addon, data, held);
   const id = addon.weight(engine, bytes, KINDS[held], count, rows, cols);
   return new NativeMatrix(id, count, rows, cols, held, bytes);
 };
@@ -73,6 +74,7 @@ export const packed = (addon: Addon, engine: NativeEngine, data: WeightData, pre
     const to = bytes.subarray(i * each, (i + 1) * each);
     const bad = addon.quantise(engine, from, KINDS[stored], rows, cols, KINDS[precision], to);
     if (bad > 0) throw new KvadError('KVAD_E_QUANT_RANGE', { precision, blocks: bad });
+    addon.leave(from);
   }
   return { dtype: PACKED[precision], shape: data.shape, bytes };
 };

@@ -1,3 +1,5 @@
+import { loadAddon } from '../../kernels/native/addon.js';
+
 /**
  * A tokenizer.json without what makes it long: the values of `model.vocab` and `model.merges` are emptied. Reading the
  * whole takes longer than all else that kvad does with the file before the library gets it. Bytes that are no JSON come
@@ -11,15 +13,25 @@ export interface Outline {
   readonly sharedId: number | null;
 }
 
-export const readOutline = (file: Uint8Array): Outline => {
+/** Passes over the long values in the addon, where it is there: here it is most of the work, before anything is compiled. */
+export const readOutline = (file: Uint8Array, pass: PassValue = loadAddon()?.passValue ?? passValue): Outline => {
   const kept: Uint8Array[] = [];
   let from = 0;
-  const ids = new VocabularyIds();
-  for (const { start, end } of longValues(file, ids)) {
+  const { cuts, sharedId } = longValues(file, pass);
+  for (const { start, end } of cuts) {
     kept.push(file.subarray(from, start + 1));
     from = end - 1;
   }
-  return { outline: Buffer.concat([...kept, file.subarray(from)]).toString('utf8'), sharedId: ids.shared };
+  return { outline: Buffer.concat([...kept, file.subarray(from)]).toString('utf8'), sharedId };
+};
+
+/** Where the value ends that begins at `at`, and an id that stands in it twice or -1; `ids` 0: they are not looked at. */
+export type PassValue = (file: Uint8Array, at: number, ids: number) => [end: number, sharedId: number];
+
+export const passValue: PassValue = (file, at, watch) => {
+  const ids = watch === 0 ? null : new VocabularyIds();
+  const end = valueEnd(file, at, ids);
+  return [end, ids?.shared ?? -1];
 };
 
 /** From the opening bracket to behind the closing one. */
@@ -40,8 +52,9 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const LONG = new Set(['vocab', 'merges']);
 
-const longValues = (file: Uint8Array, ids: VocabularyIds): readonly Cut[] => {
+const longValues = (file: Uint8Array, pass: PassValue): { cuts: readonly Cut[]; sharedId: number | null } => {
   const cuts: Cut[] = [];
+  let sharedId: number | null = null;
   let depth = 0;
   let section = '';
   for (let at = 0; at < file.length; at++) {
@@ -57,13 +70,14 @@ const longValues = (file: Uint8Array, ids: VocabularyIds): readonly Cut[] => {
       if (depth === 1) section = name;
       else if (section === 'model' && LONG.has(name) && (file[value] === OBJECT || file[value] === LIST)) {
         const isVocabulary = name === 'vocab' && file[value] === OBJECT;
-        const cut = { start: value, end: valueEnd(file, value, isVocabulary ? ids : null) };
-        cuts.push(cut);
-        at = cut.end - 1;
+        const [behind, shared] = pass(file, value, isVocabulary ? 1 : 0);
+        if (shared >= 0) sharedId ??= shared;
+        cuts.push({ start: value, end: behind });
+        at = behind - 1;
       }
     }
   }
-  return cuts;
+  return { cuts, sharedId };
 };
 
 /** Behind the closing quote of the string that begins at `at`; the file's end if there is none. */

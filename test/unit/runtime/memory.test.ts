@@ -1,0 +1,68 @@
+/** What a process with a model holds in memory, in a process of its own: the system's count has nobody else in it. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadAddon } from '../../../core/dist/kernels/native/addon.js';
+
+const MB = 1e6;
+const folder = mkdtempSync(path.join(tmpdir(), 'kvad-memory-'));
+const model = path.join(folder, 'model');
+cpSync('cli/model', model, { recursive: true });
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Memory {
+  readonly resident: number;
+  readonly weights: number;
+  readonly state: number;
+  /** Of the stored weights, as a mapped file. */
+  readonly source: number;
+}
+
+/** After a text of some hundred tokens; bytes. */
+const running = (quant: string | null): Memory => {
+  const source = `
+    import { readFileSync } from 'node:fs';
+    import { createEngine } from ${JSON.stringify(path.resolve('cli/dist/index.js'))};
+    const engine = createEngine({ plugins: [], env: process.env });
+    const model = await engine.load(${JSON.stringify(model)}, { quant: ${JSON.stringify(quant)}, threads: 2 });
+    const session = await model.session();
+    let tokens = 0;
+    const prompt = { text: 'Once upon a time there was a fox. '.repeat(12) };
+    for await (const event of session.generate(prompt, { temperature: 0, maxTokens: 64 }))
+      if (event.type === 'end') tokens = event.stats.promptTokens + event.stats.generatedTokens;
+    const resident = 1024 * Number(/VmRSS:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
+    const maps = readFileSync('/proc/self/smaps', 'utf8').split(/\\n(?=[0-9a-f]+-[0-9a-f]+ )/);
+    const source = maps
+      .filter((text) => text.split('\\n')[0].endsWith('model.safetensors'))
+      .reduce((sum, text) => sum + 1024 * Number(/Rss:\\s+(\\d+)/.exec(text)[1]), 0);
+    const { weightBytes: weights, stateBytesPerToken } = model.facts;
+    console.log(JSON.stringify({ resident, weights, state: tokens * stateBytesPerToken, source }));
+    await engine.close();`;
+  const env = { ...process.env, XDG_CACHE_HOME: path.join(folder, 'cache') };
+  const out = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8', env });
+  return JSON.parse(out) as Memory;
+};
+
+describe.runIf(loadAddon() !== null && process.platform === 'linux')('a process with a model', () => {
+  it.each([null, 'f32', 'q8', 'q4'])(
+    'holds its weights, its state and 200 MB at most: %s',
+    (quant) => {
+      const { resident, weights, state } = running(quant);
+      expect(resident - weights - state).toBeLessThan(200 * MB);
+      expect(resident).toBeGreaterThan(weights);
+    },
+    60_000,
+  );
+
+  it('does not hold what its weights were made from', () => {
+    const stored = running(null).source;
+    // 4.6 MB are mapped; what is read of them as vectors is copied.
+    expect(stored).toBeGreaterThan(3 * MB);
+    rmSync(path.join(folder, 'cache'), { recursive: true, force: true });
+    for (const quant of ['q8', 'f32']) expect(running(quant).source, quant).toBeLessThan(stored / 3);
+  }, 60_000);
+});
