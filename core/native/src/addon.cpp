@@ -269,6 +269,13 @@ napi_value finish(napi_env env, napi_callback_info info) {
   return nothing(env);
 }
 
+// The collector counts the bytes of an ArrayBuffer as memory that it could free: with gigabytes in its books it would
+// collect everything at each further one. A mapped file is the system's memory, so its bytes are taken off again.
+void account(napi_env env, int64_t bytes) {
+  int64_t now;
+  napi_adjust_external_memory(env, bytes, &now);
+}
+
 // map(path, descriptor, offset, bytes) -> ArrayBuffer over these bytes of the file, read-only; unmapped when it is collected
 napi_value map(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
@@ -280,8 +287,14 @@ napi_value map(napi_env env, napi_callback_info info) {
   std::string wrong;
   Mapping* mapping = Mapping::open(path, file, size_t(offset), size_t(bytes), wrong);
   if (!mapping) { napi_throw_error(env, nullptr, wrong.c_str()); return nullptr; }
-  const auto drop = [](napi_env, void*, void* hint) { delete static_cast<Mapping*>(hint); };
-  return external(a, mapping->data(), mapping->bytes(), drop, mapping);
+  const auto drop = [](napi_env e, void*, void* hint) {
+    Mapping* ended = static_cast<Mapping*>(hint);
+    account(e, int64_t(ended->bytes()));
+    delete ended;
+  };
+  napi_value out = external(a, mapping->data(), mapping->bytes(), drop, mapping);
+  if (out) account(env, -bytes);
+  return out;
 }
 
 // passValue(bytes, at, ids) -> [behind the JSON value that begins there, an id that stands in it twice or -1]
