@@ -4,6 +4,7 @@ import {
   chooseOps,
   loadText,
   PartRegistry,
+  sayErrorsAs,
   type OpenTokenizer,
   type OpsChoice,
   type Plugin,
@@ -25,7 +26,9 @@ export const createWorkerContainer = (
   openTokenizer?: OpenTokenizer,
 ): DependencyContainer => {
   const worker = container.createChildContainer();
-  worker.register(ENGINE_SETTINGS, { useValue: completeSettings(options) });
+  const settings = completeSettings(options);
+  sayErrorsAs(settings.env);
+  worker.register(ENGINE_SETTINGS, { useValue: settings });
   worker.register(OPEN_REGISTRY, { useFactory: instanceCachingFactory(openRegistry) });
   worker.register(MAKE_PARTS, { useFactory: (from) => (plugins: readonly Plugin[]) => partsOf(plugins, from) });
   worker.register(MAKE_OPS, {

@@ -1,7 +1,7 @@
 /**
  * Builds the native arithmetic into `build/kvad.node`: one object per instruction set with its own flags, chosen at run
  * time. Run by `npm install`. Without a compiler it says so in one line and succeeds: the reference ops run then.
- * `--check FILE` builds the test program of `test/check.cpp` instead, and fails where it does not compile; `--arch arm64`
+ * `--check FILE` builds the test program of `test/` instead, and fails where it does not compile; `--arch arm64`
  * builds it for another machine than this one (with a CXX that does); `--spelled` has it run the kernels of newer
  * machines with their instructions spelled out as loops.
  * Environment: CXX (else c++, g++, clang++), KVAD_NATIVE=0 (skip), KVAD_SANITIZE=address,undefined.
@@ -16,6 +16,12 @@ const here = import.meta.dirname;
 const build = path.join(here, 'build');
 const target = path.join(build, 'kvad.node');
 const arch = argv.arch ?? process.arch;
+
+/** `dladdr`, which older C libraries keep apart. */
+const libraries = process.platform === 'linux' ? ['-ldl'] : [];
+
+/** Tried in this order where CXX names none. */
+const COMPILERS = ['c++', 'g++', 'clang++'];
 
 const COMMON = [
   '-std=c++17',
@@ -67,8 +73,7 @@ async function addon() {
     return say('native arithmetic is switched off (KVAD_NATIVE=0); the reference ops will run');
   if (process.platform === 'win32') return say('native arithmetic is not built on Windows; the reference ops will run');
   const compiler = await findCompiler();
-  if (!compiler)
-    return say('no C++ compiler found (CXX, c++, g++, clang++): the reference ops will run, which are slow');
+  if (!compiler) return say(`${noCompiler()}: the reference ops will run, which are slow`);
   const include = createRequire(import.meta.url)('node-api-headers').include_dir;
   const common = [...COMMON, `-I${include}`, ...sanitizers()];
   const sources = await sourceFiles();
@@ -79,7 +84,7 @@ async function addon() {
     const objects = await compileAll(compiler, common, sources, build);
     const link = process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : [];
     const temporary = `${target}.${process.pid}`;
-    await $`${compiler} -shared -pthread ${sanitizers()} ${link} -o ${temporary} ${objects}`;
+    await $`${compiler} -shared -pthread ${sanitizers()} ${link} -o ${temporary} ${objects} ${libraries}`;
     await fs.rename(temporary, target);
     await fs.writeFile(path.join(build, 'stamp'), stamp);
   } catch (error) {
@@ -91,15 +96,16 @@ async function addon() {
 /** All but the addon's surface, with the checks as `main`. Objects lie beside the program. */
 async function check(program) {
   const compiler = await findCompiler();
-  if (!compiler) throw new Error('no C++ compiler found (CXX, c++, g++, clang++)');
+  if (!compiler) throw new Error(noCompiler());
   const folder = `${program}.objects`;
   await fs.ensureDir(folder);
-  const sources = [...(await sourceFiles()).filter((file) => file !== 'src/addon.cpp'), 'test/check.cpp'];
+  const checks = (await glob('test/*.cpp', { cwd: here })).sort();
+  const sources = [...(await sourceFiles()).filter((file) => file !== 'src/addon.cpp'), ...checks];
   const flags = [...COMMON, `-I${here}/src`, ...sanitizers(), ...(argv.spelled ? ['-DKVAD_SPELLED'] : [])];
-  const stamp = await stampOf([compiler, ...flags], sources);
+  const stamp = await stampOf([compiler, ...flags], [...sources, ...(await glob('test/*.h', { cwd: here })).sort()]);
   if (await isBuilt(program, path.join(folder, 'stamp'), stamp)) return;
   const objects = await compileAll(compiler, flags, sources, folder);
-  await $`${compiler} -pthread ${sanitizers()} -o ${program} ${objects}`;
+  await $`${compiler} -pthread ${sanitizers()} -o ${program} ${objects} ${libraries}`;
   await fs.writeFile(path.join(folder, 'stamp'), stamp);
 }
 
@@ -124,8 +130,13 @@ async function compileAll(compiler, common, sources, folder) {
   return objects;
 }
 
+function noCompiler() {
+  const { CXX } = process.env;
+  return CXX ? `CXX is ${CXX}, which is not there` : `no C++ compiler found (${COMPILERS.join(', ')})`;
+}
+
 async function findCompiler() {
-  for (const name of process.env.CXX ? [process.env.CXX] : ['c++', 'g++', 'clang++']) {
+  for (const name of process.env.CXX ? [process.env.CXX] : COMPILERS) {
     const found = await which(name, { nothrow: true });
     if (found) return found;
   }

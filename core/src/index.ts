@@ -13,6 +13,7 @@ export {
 export * from './axes/tokens.js';
 export { CATALOG, type ErrorCode, type ErrorParams } from './errors/catalog.js';
 export * from './errors/kvad-error.js';
+export { sayErrorsAs } from './errors/last-words.js';
 export type * from './plan/audit.js';
 export { readConfig } from './plan/config-file.js';
 export { planModel, type PlanModelRequest, type PlannedModel } from './plan/plan-model.js';

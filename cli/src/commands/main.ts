@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { isKvadError } from '@kvad/core/errors';
+import { isKvadError, sayErrorsAs } from '@kvad/core/errors';
 import { colorsFor } from '../io/colors.js';
 import type { Io } from '../io/io.js';
 import { write } from '../io/io.js';
@@ -48,7 +48,7 @@ export const runCommandLine = async (
     });
   let code: number;
   try {
-    code = await runRequest(argv, io);
+    code = await runRequest(argv, withErrorsAs(argv, io));
   } catch (error) {
     if (interruption() === null) await report(error);
     code = isKvadError(error) && error.code === 'KVAD_E_USAGE' ? 2 : 1;
@@ -61,6 +61,13 @@ export const runCommandLine = async (
   if (stopped === 'reader-gone') return 0;
   await report(stopped);
   return 1;
+};
+
+/** Threads and files that this one opens say their errors as it does. */
+const withErrorsAs = (argv: readonly string[], io: Io): Io => {
+  const env = { ...io.env, ...(argv.includes('--json') && { KVAD_ERRORS: 'json' }) };
+  sayErrorsAs(env);
+  return { ...io, env };
 };
 
 const runRequest = async (argv: readonly string[], io: Io): Promise<number> => {

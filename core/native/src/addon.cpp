@@ -38,12 +38,29 @@ struct Arguments {
     if (failed || i >= count || napi_get_value_double(env, values[i], &v) != napi_ok) fail("a number was expected");
     return v;
   }
-  int64_t integer(size_t i) { return int64_t(number(i)); }
+  int64_t integer(size_t i) {
+    const double v = number(i);
+    if (failed || (v >= -9007199254740992.0 && v <= 9007199254740992.0)) return failed ? 0 : int64_t(v);
+    fail("a whole number was expected");
+    return 0;
+  }
+  // A size in memory: what is made of three of them is a number still.
+  int64_t size(size_t i) {
+    const int64_t v = integer(i);
+    if (v >= 0 && v <= int64_t(1) << 40) return v;
+    fail("a size was expected");
+    return 0;
+  }
   std::string text(size_t i) {
-    char buffer[4096];
     size_t length = 0;
-    if (failed || i >= count || napi_get_value_string_utf8(env, values[i], buffer, sizeof buffer, &length) != napi_ok) fail("a text was expected");
-    return std::string(buffer, length);
+    if (failed || i >= count || napi_get_value_string_utf8(env, values[i], nullptr, 0, &length) != napi_ok) {
+      fail("a text was expected");
+      return {};
+    }
+    std::string out(length + 1, '\0');  // with room for the zero that is written behind it
+    napi_get_value_string_utf8(env, values[i], out.data(), out.size(), &length);
+    out.resize(length);
+    return out;
   }
   void* bytes(size_t i, size_t* length) {
     napi_typedarray_type type;
@@ -84,15 +101,15 @@ napi_value nothing(napi_env env) { napi_value out; napi_get_undefined(env, &out)
 // create(threads, kernels name or '', arena bytes, dequantise) -> engine
 napi_value create(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
-  const int threads = int(a.integer(0));
+  const int64_t threads = a.integer(0);
   const std::string name = a.text(1);
-  const size_t arena = size_t(a.number(2));
+  const size_t arena = size_t(a.size(2));
   const bool dequantise = a.number(3) != 0;
   if (a.failed) return nullptr;
   if (threads < 1 || threads > 256) { a.fail("threads: 1 to 256"); return nullptr; }
   const Kernels* kernels = kernels_for(name.c_str());
   if (!kernels) { a.fail("no such kernels on this machine"); return nullptr; }
-  auto* holder = new std::unique_ptr<Engine>(new Engine(threads, kernels, arena));
+  auto* holder = new std::unique_ptr<Engine>(new Engine(int(threads), kernels, arena));
   (*holder)->dequantise = dequantise;
   napi_value out;
   napi_create_external(env, holder, [](napi_env, void* data, void*) { delete static_cast<std::unique_ptr<Engine>*>(data); }, nullptr, &out);
@@ -144,12 +161,15 @@ napi_value weight(napi_env env, napi_callback_info info) {
   size_t length;
   void* data = a.bytes(1, &length);
   Weight w;
-  w.kind = Kind(int(a.integer(2)));
-  w.count = a.integer(3);
-  w.rows = a.integer(4);
-  w.cols = a.integer(5);
+  const int64_t kind = a.integer(2);
+  w.count = a.size(3);
+  w.rows = a.size(4);
+  w.cols = a.size(5);
   if (a.failed) return nullptr;
-  if (int(w.kind) < 0 || int(w.kind) > 4 || w.count < 1 || w.rows < 1 || w.cols < 1 || length != size_t(w.count) * w.bytes_each()) {
+  w.kind = Kind(kind);
+  // no more values than bytes hold two of, before their number is computed
+  const bool few = w.count >= 1 && w.rows >= 1 && w.cols >= 1 && double(w.count) * double(w.rows) * double(w.cols) <= 2.0 * double(length);
+  if (kind < 0 || kind > 4 || !few || length != size_t(w.count) * w.bytes_each()) {
     a.fail("weight: the bytes do not have the size of its shape");
     return nullptr;
   }
@@ -160,9 +180,9 @@ napi_value weight(napi_env env, napi_callback_info info) {
 // quantBytes(kind, rows, cols) -> bytes of one matrix
 napi_value quant_size(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
-  const Kind kind = Kind(int(a.integer(0)));
-  const int64_t rows = a.integer(1), cols = a.integer(2);
-  return a.failed ? nullptr : number(env, double(quant_bytes(kind, rows, cols)));
+  const int64_t kind = a.integer(0), rows = a.size(1), cols = a.size(2);
+  if (!a.failed && ((kind != int(Kind::Q8) && kind != int(Kind::Q4)) || rows < 1 || cols < 1 || double(rows) * double(cols) > 1e15)) a.fail("quantBytes: no such matrix");
+  return a.failed ? nullptr : number(env, double(quant_bytes(Kind(kind), rows, cols)));
 }
 
 // quantise(engine, bytes, from kind, rows, cols, to kind, out) -> blocks whose scale does not fit
@@ -171,13 +191,12 @@ napi_value quantise(napi_env env, napi_callback_info info) {
   Engine* engine = a.engine();
   size_t length, room;
   const void* data = a.bytes(1, &length);
-  const Kind from = Kind(int(a.integer(2)));
-  const int64_t rows = a.integer(3), cols = a.integer(4);
-  const Kind to = Kind(int(a.integer(5)));
+  const int64_t stored = a.integer(2), rows = a.size(3), cols = a.size(4), wanted = a.integer(5);
   void* out = a.bytes(6, &room);
   if (a.failed) return nullptr;
-  const bool kinds = int(from) >= 0 && int(from) <= 2 && (to == Kind::Q8 || to == Kind::Q4);
-  if (!kinds || rows < 1 || cols < 1 || length != size_t(rows * cols) * dense_bytes(from) || room != quant_bytes(to, rows, cols)) {
+  const Kind from = Kind(stored), to = Kind(wanted);
+  const bool kinds = stored >= 0 && stored <= 2 && (to == Kind::Q8 || to == Kind::Q4);
+  if (!kinds || rows < 1 || cols < 1 || double(rows) * double(cols) > double(length) || length != size_t(rows * cols) * dense_bytes(from) || room != quant_bytes(to, rows, cols)) {
     a.fail("quantise: sizes do not agree");
     return nullptr;
   }
@@ -203,7 +222,7 @@ State* state_of(Arguments& a, Engine* engine) {
 napi_value state(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
   Engine* engine = a.engine();
-  const int64_t width = a.integer(1);
+  const int64_t width = a.size(1);
   const bool half = a.number(2) != 0;
   const float init = float(a.number(3));
   if (!a.failed && width < 1) a.fail("state: width");
@@ -213,8 +232,9 @@ napi_value state_reserve(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
   Engine* engine = a.engine();
   if (!state_of(a, engine)) return nullptr;
-  const int64_t rows = a.integer(2);
+  const int64_t rows = a.size(2);
   if (a.failed) return nullptr;
+  if (double(rows) * double(engine->state(int(a.integer(1))).row_bytes()) > 1e15) { a.fail("state: rows"); return nullptr; }
   engine->reserve_state(int(a.integer(1)), rows);
   // of the rows only: what the memory has behind them holds none
   const State& state = engine->state(int(a.integer(1)));
@@ -238,7 +258,7 @@ napi_value state_move(napi_env env, napi_callback_info info, bool write) {
   size_t length;
   void* data = a.bytes(4, &length);
   if (a.failed) return nullptr;
-  if (first < 0 || rows < 0 || first + rows > s->capacity || length != size_t(rows) * s->row_bytes()) { a.fail("state: rows out of range"); return nullptr; }
+  if (first < 0 || rows < 0 || rows > s->capacity - first || length != size_t(rows) * s->row_bytes()) { a.fail("state: rows out of range"); return nullptr; }
   char* at = s->memory.as<char>() + size_t(first) * s->row_bytes();
   if (write) std::memcpy(at, data, length);
   else std::memcpy(data, at, length);
@@ -276,16 +296,18 @@ void account(napi_env env, int64_t bytes) {
   napi_adjust_external_memory(env, bytes, &now);
 }
 
-// map(path, descriptor, offset, bytes) -> ArrayBuffer over these bytes of the file, read-only; unmapped when it is collected
+// map(path, descriptor, offset, bytes, shrank) -> ArrayBuffer over these bytes of the file, read-only; unmapped when it is
+// collected. The last: see Mapping::open
 napi_value map(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
   const std::string path = a.text(0);
   const int file = int(a.integer(1));
-  const int64_t offset = a.integer(2), bytes = a.integer(3);
-  if (!a.failed && (offset < 0 || bytes < 1)) a.fail("map: nothing of a file");
+  const int64_t offset = a.size(2), bytes = a.size(3);
+  const std::string shrank = a.text(4);
+  if (!a.failed && bytes < 1) a.fail("map: nothing of a file");
   if (a.failed) return nullptr;
   std::string wrong;
-  Mapping* mapping = Mapping::open(path, file, size_t(offset), size_t(bytes), wrong);
+  Mapping* mapping = Mapping::open({path, file, size_t(offset), size_t(bytes), shrank}, wrong);
   if (!mapping) { napi_throw_error(env, nullptr, wrong.c_str()); return nullptr; }
   const auto drop = [](napi_env e, void*, void* hint) {
     Mapping* ended = static_cast<Mapping*>(hint);

@@ -37,6 +37,9 @@ struct Shape {
   }
 };
 
+// Rows of this width for all that the queries of the segment see.
+bool holds(const Segment& g, const State* state, int64_t width) { return state->width >= width && state->capacity >= g.position + g.length; }
+
 Kind kind_of(const State& state) { return state.half ? Kind::F16 : Kind::F32; }
 // Where head columns of a row begin.
 const uint8_t* at(const State& state, int64_t row, int64_t column) {
@@ -134,30 +137,37 @@ void Engine::attend(Reader& in) {
   const View q = in.view();
   const View out = in.view();
   Shape s{};
-  s.heads = in.integer();
-  s.kv_heads = in.integer();
-  s.key_dim = in.integer();
-  s.value_dim = in.integer();
+  s.heads = in.count(1);
+  s.kv_heads = in.count(1);
+  s.key_dim = in.count(1);
+  s.value_dim = in.count(1);
   s.scale = in.real();
   s.window = in.integer();
   s.chunk = in.integer();
   s.cap = in.real();
-  s.sinks = vector(in.next());
-  s.slopes = vector(in.next());
-  const int64_t count = in.integer();
+  s.sinks = in.values(s.heads);
+  s.slopes = in.values(s.heads);
+  const int64_t count = in.count();
+  const bool shapes = is_product(s.heads, s.key_dim, q.cols) && is_product(s.heads, s.value_dim, out.cols) && s.heads % s.kv_heads == 0;
+  if (!shapes || in.broken) { in.broken = true; return; }
   std::vector<Segment> segments;
   std::vector<int64_t> starts{0};
   const int64_t query_rows = std::max<int64_t>(kLeastRows, kQueries / s.group());
   for (int64_t i = 0; i < count; i++) {
     Segment g{};
-    g.start = in.integer();
-    g.length = in.integer();
-    g.position = in.integer();
-    g.keys = &states_[size_t(in.integer())];
-    g.values = &states_[size_t(in.integer())];
+    g.start = in.count();
+    g.length = in.count();
+    g.position = in.count();
+    g.keys = in.state();
+    g.values = in.state();
+    if (in.broken || g.start + g.length > std::min(q.rows, out.rows) || !holds(g, g.keys, s.kv_heads * s.key_dim) || !holds(g, g.values, s.kv_heads * s.value_dim)) {
+      in.broken = true;
+      return;
+    }
     segments.push_back(g);
     starts.push_back(starts.back() + (g.length + query_rows - 1) / query_rows * s.kv_heads);
   }
+  if (!in.right()) return;
   wrote(out);
   pool_.run(starts.back(), [&](int64_t piece, int thread) {
     size_t index = 0;

@@ -25,7 +25,7 @@ inline float exp_fast(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  const int32_t bits = (int32_t(n) + 127) << 23;
+  const uint32_t bits = uint32_t(int32_t(n) + 127) << 23;
   float two_n;
   std::memcpy(&two_n, &bits, 4);
   return p * two_n;
@@ -163,6 +163,9 @@ void body_mix(Kind kind, const void* values, int64_t stride, int64_t count, int6
   }
 }
 
+// Below it 127 / top would be no number, and the products are zero in any case.
+constexpr float kLeastTop = 1e-36f;
+
 // codes = round(x / s), s = max|x| / 127: the rule that the reference ops follow too.
 void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* sum) {
   const int64_t blocks = blocks_of(cols);
@@ -174,9 +177,18 @@ void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_
       std::memset(v, 0, sizeof v);
       std::memcpy(v, x + b * kBlock, size_t(n) * 4);
     }
-    float top = 0;
-    for (int i = 0; i < kBlock; i++) top = std::max(top, std::fabs(v[i]));
-    const float inverse = top > 0 ? 127.0f / top : 0.0f;
+    // As integers: magnitudes in the order of their bits, and what is no number above all.
+    uint32_t bits[kBlock], most = 0;
+    std::memcpy(bits, v, sizeof v);
+    for (int i = 0; i < kBlock; i++) most = std::max(most, bits[i] & 0x7fffffffu);
+    const float top = float_of(most);
+    if (most >= 0x7f800000u) {  // its products are no numbers either, whatever the codes
+      std::memset(q + b * kBlock, 0, kBlock);
+      scale[b] = float_of(0x7fc00000u);
+      sum[b] = 0;
+      continue;
+    }
+    const float inverse = top > kLeastTop ? 127.0f / top : 0.0f;
     int32_t codes[kBlock], total = 0;
     for (int i = 0; i < kBlock; i++) codes[i] = int32_t(std::nearbyintf(v[i] * inverse));
     for (int i = 0; i < kBlock; i++) total += codes[i];

@@ -49,9 +49,9 @@ int Engine::add_weight(Weight&& weight) {
 }
 
 int Engine::add_vector(const float* values, int64_t length) {
-  Buffer buffer(size_t(length) * 4 + 64);
-  std::memcpy(buffer.as<float>(), values, size_t(length) * 4);
-  vectors_.push_back(std::move(buffer));
+  Vector vector{Buffer(size_t(length) * 4 + 64), length};
+  if (length > 0) std::memcpy(vector.values.as<float>(), values, size_t(length) * 4);
+  vectors_.push_back(std::move(vector));
   return int(vectors_.size()) - 1;
 }
 

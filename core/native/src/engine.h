@@ -58,6 +58,11 @@ struct State {
   size_t row_bytes() const { return size_t(width) * (half ? 2 : 4); }
 };
 
+struct Vector {
+  Buffer values;  // f32
+  int64_t length = 0;
+};
+
 // A view of activations; f32 or i32.
 struct View {
   float* data;
@@ -105,6 +110,8 @@ class Engine {
 
   std::string interpret(const double* commands, int64_t count);
   void embed(Reader& in);
+  void append(Reader& in);
+  void linears(Reader& in, const double*& at, const double* end);
   void linear(View x, const LinearPart* parts, int count);
   // `groups` groups of weight rows from `first` on. `row`: where x begins among the rows that were quantised.
   void linear_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread);
@@ -122,6 +129,9 @@ class Engine {
   void expert_linear(Reader& in);
   void combine(Reader& in);
   void head_linear(Reader& in);
+  struct Part;
+  static std::vector<Part> parts_of(Reader& in, int64_t rows);
+  static bool all_hold(const std::vector<Part>& parts, int64_t width);
   void causal_conv(Reader& in);
   void delta_rule(Reader& in);
   // Calls body(row) for each row, shared by the threads where there is enough to do.
@@ -137,14 +147,13 @@ class Engine {
       for (int64_t r = piece * each; r < last; r++) body(r);
     });
   }
-  const float* vector(double id) const { return id < 0 ? nullptr : vectors_[size_t(id)].as<float>(); }
   void wrote(const View& view);
 
   std::shared_ptr<void> arena_owner_;
   float* arena_ = nullptr;
   size_t arena_bytes_ = 0;
   std::vector<Weight> weights_;
-  std::vector<Buffer> vectors_;
+  std::vector<Vector> vectors_;
   std::vector<State> states_;
   const Kernels* kernels_;
   Pool pool_;
@@ -166,7 +175,7 @@ class Engine {
 };
 
 // Stored values -> the layout of format.h. `out` has quant_bytes(kind, rows, cols). Parallel over groups of rows.
-// Returns the number of blocks whose scale does not fit f16 (values beyond it cannot be held).
+// Returns the number of blocks that cannot be held: their scale does not fit f16, or a value is no number.
 int64_t quantise_matrix(Pool& pool, Kind from, const void* data, int64_t rows, int64_t cols, Kind to, uint8_t* out);
 // One row back to f32.
 void dequantise_row(const Weight& weight, int64_t matrix, int64_t row, float* out);

@@ -11,16 +11,27 @@
 namespace kvad {
 namespace {
 
-bool same(const View& a, const View& b) { return a.data == b.data && a.rows == b.rows && a.cols == b.cols && a.stride == b.stride; }
+bool same(const View& a, const View& b) { return a.data == b.data && same_shape(a, b) && a.stride == b.stride; }
+
+// The code of the command at `at`; -1: there is none that is whole.
+int opcode_at(const double* at, const double* end) {
+  if (end - at < 2) return -1;
+  const bool known = at[0] >= 0 && at[0] < double(int(Opcode::count)), whole = at[1] >= 0 && at[1] <= double(end - at - 2);
+  return known && whole ? int(at[0]) : -1;
+}
+
+constexpr int64_t kActivations = 10;
 
 }  // namespace
 
 void Engine::embed(Reader& in) {
-  const Weight& table = weights_[size_t(in.integer())];
+  const Weight* found = in.weight();
   const View ids = in.view(), out = in.view();
   const float scale = in.real();
   const int64_t offset = in.integer();
   const bool add = in.flag();
+  if (!in.right(found && ids.rows >= out.rows && out.cols == found->cols)) return;
+  const Weight& table = *found;
   wrote(out);
   std::vector<float> row(static_cast<size_t>(table.cols));
   for (int64_t r = 0; r < out.rows; r++) {
@@ -38,10 +49,12 @@ void Engine::embed(Reader& in) {
 
 void Engine::rope(Reader& in) {
   const View x = in.view(), cos = in.view(), sin = in.view();
-  const int64_t dims = in.integer(), heads = in.integer(), head_dim = in.integer(), from = in.integer();
+  const int64_t dims = in.count(), heads = in.count(1), head_dim = in.count(1), from = in.count();
   const bool interleaved = in.flag(), inverse = in.flag();
-  wrote(x);
   const int64_t half = dims / 2;
+  const bool angles = cos.rows >= x.rows && sin.rows >= x.rows && cos.cols >= half && sin.cols >= half;
+  if (!in.right(angles && is_product(heads, head_dim, x.cols) && from + dims <= head_dim)) return;
+  wrote(x);
   rows_of(x, [&](int64_t r) {
     const float *c = cos.row(r), *s = sin.row(r);
     for (int64_t h = 0; h < heads; h++) {
@@ -57,6 +70,38 @@ void Engine::rope(Reader& in) {
   });
 }
 
+void Engine::append(Reader& in) {
+  State* state = in.state();
+  const View x = in.view();
+  const int64_t start = in.count(), length = in.count(), position = in.count();
+  if (!in.right(state && start + length <= x.rows && position + length <= state->capacity && x.cols == state->width)) return;
+  for (int64_t r = 0; r < length; r++) {
+    if (state->half) kernels_->to_f16(x.row(start + r), state->memory.as<uint16_t>() + (position + r) * state->width, state->width);
+    else std::memcpy(state->memory.as<float>() + (position + r) * state->width, x.row(start + r), state->row_bytes());
+  }
+}
+
+// Products of the same rows that follow each other are one job: `at` goes on behind the last of them.
+void Engine::linears(Reader& in, const double*& at, const double* end) {
+  LinearPart parts[8];
+  int n = 0;
+  const View x = in.view();
+  for (;;) {
+    const Weight* weight = in.weight();
+    const View out = in.view();
+    const float* bias = in.values(weight ? weight->rows : 0);
+    if (!in.right(weight && out.cols == weight->rows && x.cols == weight->cols && out.rows == x.rows)) return;
+    parts[n++] = {weight, out, bias, 0};
+    if (n == 8 || at >= end || opcode_at(at, end) != int(Opcode::linear)) break;
+    Reader peek{at + 2, at + 2 + int64_t(at[1]), this};
+    if (!same(peek.view(), x) || peek.broken) break;
+    at = peek.end;
+    in = peek;
+  }
+  linear(x, parts, n);
+  for (int i = 0; i < n; i++) wrote(parts[i].out);
+}
+
 void Engine::elementwise(int code, Reader& in) {
   const Opcode op = Opcode(code);
   const Kernels& k = *kernels_;
@@ -65,12 +110,14 @@ void Engine::elementwise(int code, Reader& in) {
     case Opcode::rmsNorm:
     case Opcode::layerNorm: {
       const View out = in.view();
-      const int64_t size = in.integer();
+      const int64_t size = in.count(1);
       const float eps = in.real(), offset = in.real();
-      const double id = in.next();
+      const Vector* weights = in.vector();
       const bool own = in.flag();  // the weight has a value for each column of the row, not of the group
-      const float* weight = vector(id);
-      const float* bias = op == Opcode::layerNorm ? vector(in.next()) : nullptr;
+      const int64_t length = own ? x.cols : size;
+      const float* weight = in.values_of(weights, length);
+      const float* bias = op == Opcode::layerNorm ? in.values(length) : nullptr;
+      if (!in.right(same_shape(x, out) && x.cols % size == 0)) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c += size) {
@@ -84,21 +131,24 @@ void Engine::elementwise(int code, Reader& in) {
     }
     case Opcode::activate: {
       const View out = in.view();
-      const int f = int(in.integer());
+      const int64_t f = in.count();
+      if (!in.right(same_shape(x, out) && f < kActivations)) return;
       wrote(out);
-      rows_of(x, [&](int64_t r) { k.activate(f, x.row(r), out.row(r), x.cols); });
+      rows_of(x, [&](int64_t r) { k.activate(int(f), x.row(r), out.row(r), x.cols); });
       return;
     }
     case Opcode::gated: {
       const View y = in.view(), out = in.view();
-      const int f = int(in.integer());
+      const int64_t f = in.count();
+      if (!in.right(same_shape(x, y) && same_shape(x, out) && f < kActivations)) return;
       wrote(out);
-      rows_of(x, [&](int64_t r) { k.gated(f, x.row(r), y.row(r), out.row(r), x.cols); });
+      rows_of(x, [&](int64_t r) { k.gated(int(f), x.row(r), y.row(r), out.row(r), x.cols); });
       return;
     }
     case Opcode::xielu: {
       const View out = in.view();
       const float ap = in.real(), an = in.real(), beta = in.real(), eps = in.real();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) {
@@ -111,12 +161,14 @@ void Engine::elementwise(int code, Reader& in) {
     case Opcode::add: {
       const View out = in.view();
       const float keep = in.real(), scale = in.real();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) { k.axpy(x.row(r), out.row(r), keep, scale, x.cols); });
       return;
     }
     case Opcode::multiply: {
       const View y = in.view(), out = in.view();
+      if (!in.right(same_shape(x, y) && same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * y.row(r)[c];
@@ -125,7 +177,8 @@ void Engine::elementwise(int code, Reader& in) {
     }
     case Opcode::scaleGroups: {
       const View factors = in.view(), out = in.view();
-      const int64_t size = in.integer();
+      const int64_t size = in.count(1);
+      if (!in.right(same_shape(x, out) && factors.rows == x.rows && factors.cols > (x.cols - 1) / size)) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * factors.row(r)[c / size];
@@ -134,7 +187,9 @@ void Engine::elementwise(int code, Reader& in) {
     }
     case Opcode::affine: {
       const View out = in.view();
-      const float *scale = vector(in.next()), *bias = vector(in.next());
+      const float* scale = in.values(x.cols);
+      const float* bias = in.values(x.cols);
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * (scale ? scale[c] : 1.0f) + (bias ? bias[c] : 0.0f);
@@ -144,6 +199,7 @@ void Engine::elementwise(int code, Reader& in) {
     case Opcode::scale: {
       const View out = in.view();
       const float scale = in.real();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = x.row(r)[c] * scale;
@@ -153,6 +209,7 @@ void Engine::elementwise(int code, Reader& in) {
     case Opcode::clamp: {
       const View out = in.view();
       const float low = in.real(), high = in.real();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) {
@@ -165,6 +222,7 @@ void Engine::elementwise(int code, Reader& in) {
     case Opcode::softcap: {
       const View out = in.view();
       const float cap = in.real();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c++) out.row(r)[c] = cap * std::tanh(x.row(r)[c] / cap);
@@ -173,8 +231,9 @@ void Engine::elementwise(int code, Reader& in) {
     }
     default: {  // copy
       const View out = in.view();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
-      rows_of(x, [&](int64_t r) { std::memcpy(out.row(r), x.row(r), size_t(x.cols) * 4); });
+      rows_of(x, [&](int64_t r) { std::memmove(out.row(r), x.row(r), size_t(x.cols) * 4); });
       return;
     }
   }
@@ -201,48 +260,16 @@ std::string Engine::interpret(const double* commands, int64_t count) {
   quantised_.data = nullptr;
   const double *at = commands, *end = commands + count;
   while (at < end) {
-    const int code = int(at[0]);
-    const int64_t arguments = int64_t(at[1]);
-    if (code < 0 || code >= int(Opcode::count) || arguments < 0 || at + 2 + arguments > end) return "unknown command " + std::to_string(code);
-    Reader in{at + 2, at + 2 + arguments, arena_, arena_bytes_ / 4};
+    const int code = opcode_at(at, end);
+    if (code < 0) return "unknown command " + std::to_string(at[0]);
+    Reader in{at + 2, at + 2 + int64_t(at[1]), this};
     at = in.end;
     switch (Opcode(code)) {
       case Opcode::embed: embed(in); break;
       case Opcode::rope: rope(in); break;
       case Opcode::attend: attend(in); break;
-      case Opcode::append: {
-        State& state = states_[size_t(in.integer())];
-        const View x = in.view();
-        const int64_t start = in.integer(), length = in.integer(), position = in.integer();
-        if (position + length > state.capacity || x.cols != state.width) { in.broken = true; break; }
-        for (int64_t r = 0; r < length; r++) {
-          if (state.half) kernels_->to_f16(x.row(start + r), state.memory.as<uint16_t>() + (position + r) * state.width, state.width);
-          else std::memcpy(state.memory.as<float>() + (position + r) * state.width, x.row(start + r), state.row_bytes());
-        }
-        break;
-      }
-      case Opcode::linear: {
-        // products of the same rows that follow each other are one job
-        LinearPart parts[8];
-        int n = 0;
-        const View x = in.view();
-        for (;;) {
-          const Weight& weight = weights_[size_t(in.integer())];
-          const View out = in.view();
-          const float* bias = vector(in.next());
-          if (in.broken || out.cols != weight.rows || x.cols != weight.cols || out.rows != x.rows) { in.broken = true; break; }
-          parts[n++] = {&weight, out, bias, 0};
-          if (n == 8 || at >= end || Opcode(int(at[0])) != Opcode::linear) break;
-          Reader peek{at + 2, at + 2 + int64_t(at[1]), arena_, arena_bytes_ / 4};
-          if (!same(peek.view(), x) || peek.broken) break;
-          at = peek.end;
-          in = peek;
-        }
-        if (in.broken) break;
-        linear(x, parts, n);
-        for (int i = 0; i < n; i++) wrote(parts[i].out);
-        break;
-      }
+      case Opcode::append: append(in); break;
+      case Opcode::linear: linears(in, at, end); break;
       case Opcode::softmax:
       case Opcode::keepGroups:
       case Opcode::topK:

@@ -9,12 +9,13 @@ namespace kvad {
 
 void Engine::expert_linear(Reader& in) {
   const View x = in.view();
-  const Weight& w = weights_[size_t(in.integer())];
+  const Weight* weight = in.weight();
   const View out = in.view(), ids = in.view();
-  const float* bias = vector(in.next());
+  const float* bias = in.values(weight ? weight->count * weight->rows : 0);
   const int64_t k = ids.cols, pairs = ids.rows * k;
   const bool each = x.rows == pairs;  // a row of x for each product, not for each token
-  if (x.cols != w.cols || out.cols != w.rows || out.rows != pairs || (x.rows != ids.rows && !each)) { in.broken = true; return; }
+  if (!in.right(weight && x.cols == weight->cols && out.cols == weight->rows && out.rows == pairs && (x.rows == ids.rows || each))) return;
+  const Weight& w = *weight;
   wrote(out);
 
   // products by matrix: `pair_of[start[e] .. start[e + 1])`
@@ -60,7 +61,7 @@ void Engine::combine(Reader& in) {
   const View x = in.view(), weights = in.view(), out = in.view();
   const float keep = in.real();
   const int64_t k = weights.cols;
-  if (weights.rows != out.rows || x.rows != out.rows * k || x.cols != out.cols) { in.broken = true; return; }
+  if (!in.right(weights.rows == out.rows && x.rows == out.rows * k && x.cols == out.cols)) return;
   wrote(out);
   rows_of(out, [&](int64_t r) {
     float* to = out.row(r);
@@ -73,9 +74,10 @@ void Engine::combine(Reader& in) {
 
 void Engine::head_linear(Reader& in) {
   const View x = in.view();
-  const Weight& w = weights_[size_t(in.integer())];
+  const Weight* weight = in.weight();
   const View out = in.view();
-  if (x.rows != out.rows || x.cols != w.count * w.cols || out.cols != w.count * w.rows) { in.broken = true; return; }
+  if (!in.right(weight && x.rows == out.rows && x.cols == weight->count * weight->cols && out.cols == weight->count * weight->rows)) return;
+  const Weight& w = *weight;
   wrote(out);
   const int64_t groups = groups_of(w.rows), run = groups_per_piece(w, x.rows), runs = (groups + run - 1) / run;
   // The heads of a row as rows of their own: head h of row r is row h * rows + r.

@@ -1,11 +1,14 @@
 #include "mapping.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -17,52 +20,112 @@ namespace {
 struct Slot {
   std::atomic<const char*> start{nullptr};
   std::atomic<size_t> bytes{0};
-  char path[512];
+  std::atomic<const char*> shrank{nullptr}, path{nullptr};
+  // of the mapped file, whatever its path leads to by then
+  std::atomic<dev_t> device{0};
+  std::atomic<ino_t> inode{0};
 };
 constexpr int kSlots = 4096;
 Slot slots[kSlots];
 struct sigaction before;
-std::atomic<bool> installed{false};
+std::once_flag installed;
 
-void say(const char* text) {
-  const ssize_t written = write(2, text, std::strlen(text));
-  (void)written;  // nothing can be done about it in a signal handler
+void say(const char* text, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t written = write(2, text, bytes);
+    if (written <= 0) return;  // nothing can be done about it in a signal handler
+    text += written;
+    bytes -= size_t(written);
+  }
+}
+
+// How many bytes the file has now, in digits; a descriptor kept for this would be one more for each mapping.
+const char* size_now(const Slot& slot, char (&digits)[24]) {
+  struct stat facts;
+  const char* path = slot.path.load();
+  if (!path || stat(path, &facts) != 0 || facts.st_dev != slot.device.load() || facts.st_ino != slot.inode.load()) return "fewer";
+  char* first = digits + sizeof digits - 1;
+  *first = '\0';
+  size_t now = size_t(facts.st_size);
+  do *--first = char('0' + now % 10);
+  while ((now /= 10) > 0);
+  return first;
+}
+
+// One call of `write` where it fits, so that lines of other threads do not come between.
+void say_shrank(const char* text, const char* now) {
+  char line[8192];
+  size_t length = 0;
+  const auto put = [&](char byte) { if (length < sizeof line) line[length++] = byte; };
+  for (; *text != '\0'; text++) {
+    if (*text != Mapping::kNow) put(*text);
+    else for (const char* at = now; *at != '\0'; at++) put(*at);
+  }
+  say(line, length);
 }
 
 void on_bus(int signal, siginfo_t* info, void* context) {
+  const bool fault = info->si_code > 0;  // else somebody sent it
   const char* at = static_cast<const char*>(info->si_addr);
   for (const Slot& slot : slots) {
-    const char* start = slot.start.load();
-    if (!start || at < start || at >= start + slot.bytes.load()) continue;
-    say("error: ");
-    say(slot.path);
-    say(" became shorter while it was in use, or its disk failed (KVAD_E_FILE_SHRANK)\n  hint: fetch the file again, and do not change a model's files while it runs\n");
+    if (!fault) break;
+    const char *start = slot.start.load(), *shrank = slot.shrank.load();
+    if (!start || !shrank || at < start || at >= start + slot.bytes.load()) continue;
+    char digits[24];
+    say_shrank(shrank, size_now(slot, digits));
     _exit(1);
   }
   if (before.sa_flags & SA_SIGINFO) { if (before.sa_sigaction) return before.sa_sigaction(signal, info, context); }
+  else if (before.sa_handler == SIG_IGN && !fault) return;
   else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+  // The read is tried again when this returns, and ends the process as if there had been no handler.
   ::signal(SIGBUS, SIG_DFL);
-  raise(SIGBUS);
+  if (!fault) raise(SIGBUS);
+}
+
+// Code that a signal may reach has to stay where it is: Node unloads an addon with the last thread that loaded it.
+void stay_loaded() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&on_bus), &self) != 0 && self.dli_fname) dlopen(self.dli_fname, RTLD_LAZY | RTLD_NODELETE | RTLD_NOLOAD);
 }
 
 void install() {
-  if (installed.exchange(true)) return;
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_sigaction = on_bus;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGBUS, &action, &before);
+  std::call_once(installed, [] {
+    stay_loaded();
+    struct sigaction action;
+    std::memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_bus;
+    action.sa_flags = SA_SIGINFO;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &before);
+  });
 }
 
-int take_slot(const std::string& path, const void* data, size_t bytes) {
+std::mutex changing;
+
+int take_slot(const void* data, size_t bytes, const struct stat& facts, const Mapping::Part& part) {
+  const std::lock_guard<std::mutex> lock(changing);
   for (int i = 0; i < kSlots; i++) {
-    const char* free = nullptr;
-    if (slots[i].start.load() || !slots[i].start.compare_exchange_strong(free, static_cast<const char*>(data))) continue;
-    std::strncpy(slots[i].path, path.c_str(), sizeof slots[i].path - 1);
-    slots[i].bytes.store(bytes);
+    Slot& slot = slots[i];
+    if (slot.start.load()) continue;
+    slot.bytes.store(bytes);
+    slot.device.store(facts.st_dev);
+    slot.inode.store(facts.st_ino);
+    slot.path.store(strdup(part.path.c_str()));
+    slot.shrank.store(strdup(part.shrank.c_str()));
+    slot.start.store(static_cast<const char*>(data));
     return i;
   }
   return -1;
+}
+
+void free_slot(int index) {
+  if (index < 0) return;
+  const std::lock_guard<std::mutex> lock(changing);
+  Slot& slot = slots[index];
+  slot.start.store(nullptr);
+  std::free(const_cast<char*>(slot.shrank.exchange(nullptr)));
+  std::free(const_cast<char*>(slot.path.exchange(nullptr)));
 }
 
 // Held while pages are touched, so that nobody unmaps them meanwhile.
@@ -79,13 +142,14 @@ bool is_mapped(const uint8_t* at, size_t bytes) {
 
 }  // namespace
 
-Mapping* Mapping::open(const std::string& path, int file, size_t offset, size_t bytes, std::string& wrong) {
-  const size_t ahead = offset % size_t(sysconf(_SC_PAGESIZE));
-  const size_t whole = bytes + ahead;
-  void* pages = mmap(nullptr, whole, PROT_READ, MAP_SHARED, file, off_t(offset - ahead));
-  if (pages == MAP_FAILED) { wrong = path + ": " + std::strerror(errno); return nullptr; }
+Mapping* Mapping::open(const Part& part, std::string& wrong) {
+  struct stat facts;
+  const size_t ahead = part.offset % size_t(sysconf(_SC_PAGESIZE));
+  const size_t whole = part.bytes + ahead;
+  void* pages = fstat(part.file, &facts) == 0 ? mmap(nullptr, whole, PROT_READ, MAP_SHARED, part.file, off_t(part.offset - ahead)) : MAP_FAILED;
+  if (pages == MAP_FAILED) { wrong = part.path + ": " + std::strerror(errno); return nullptr; }
   install();
-  return new Mapping(pages, whole, ahead, take_slot(path, pages, whole));
+  return new Mapping(pages, whole, ahead, take_slot(pages, whole, facts, part));
 }
 
 void Mapping::warm(const uint8_t* at, size_t bytes) {
@@ -119,7 +183,7 @@ void Mapping::leave(const uint8_t* at, size_t bytes) {
 
 Mapping::~Mapping() {
   const std::lock_guard<std::mutex> lock(warming);
-  if (slot_ >= 0) slots[slot_].start.store(nullptr);
+  free_slot(slot_);
   munmap(pages_, bytes_);
 }
 

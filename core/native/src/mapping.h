@@ -1,5 +1,6 @@
-// A file, or a part of it, mapped read-only. A file that is cut short while it is mapped raises SIGBUS on the next read of its end; the
-// handler turns that into one sentence and exit status 1, and leaves every other SIGBUS to whoever had it before.
+// A file, or a part of it, mapped read-only. A file that is cut short while it is mapped (or whose disk fails) raises SIGBUS
+// on the next read of what is no longer there; the handler turns that into what the caller gave to be said of it and exit
+// status 1, and leaves every other SIGBUS to whoever had it before, or to the system.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +10,20 @@ namespace kvad {
 
 class Mapping {
  public:
-  // Bytes of an open file; null and a sentence in `wrong` where they cannot be mapped. `path` is for messages.
-  static Mapping* open(const std::string& path, int file, size_t offset, size_t bytes, std::string& wrong);
+  // Bytes of an open file.
+  struct Part {
+    std::string path;  // for messages, and to look at the file's size
+    int file;
+    size_t offset, bytes;
+    // All that is to be written to stderr when they are no longer there, with kNow in place of the number of bytes that
+    // the file has by then.
+    std::string shrank;
+  };
+  // Null and a sentence in `wrong` where they cannot be mapped.
+  static Mapping* open(const Part& part, std::string& wrong);
   ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
   // Makes the page table entries of these bytes of an open mapping, as far as the system has them in memory: nothing is
   // read from a disk. Does nothing for other bytes, and where the system has no such call.
   static void warm(const uint8_t* at, size_t bytes);
@@ -20,6 +32,8 @@ class Mapping {
   static void leave(const uint8_t* at, size_t bytes);
   void* data() const { return static_cast<char*>(pages_) + before_; }
   size_t bytes() const { return bytes_ - before_; }
+
+  static constexpr char kNow = '\1';
 
  private:
   Mapping(void* pages, size_t bytes, size_t before, int slot) : pages_(pages), bytes_(bytes), before_(before), slot_(slot) {}

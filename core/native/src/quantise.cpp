@@ -21,7 +21,14 @@ float stored(Kind kind, const void* data, int64_t index) {
   }
 }
 
-// Returns false where the scale does not fit.
+// A number that is none would become a code like any other.
+bool all_finite(const float* v) {
+  bool finite = true;
+  for (int i = 0; i < kBlock; i++) finite &= std::isfinite(v[i]);
+  return finite;
+}
+
+// Returns false where the values are no numbers or the scale does not fit.
 bool block_q8(const float* v, uint8_t* block, int row, uint16_t* scale) {
   float top = 0;
   for (int i = 0; i < kBlock; i++) top = std::fmax(top, std::fabs(v[i]));
@@ -31,7 +38,7 @@ bool block_q8(const float* v, uint8_t* block, int row, uint16_t* scale) {
     const float code = s > 0 ? std::nearbyintf(v[c] / s) : 0.0f;
     block[(c / 4) * 64 + row * 4 + c % 4] = uint8_t(int8_t(std::fmin(127.0f, std::fmax(-127.0f, code))));
   }
-  return std::isfinite(s);
+  return std::isfinite(s) && all_finite(v);
 }
 
 bool block_q4(const float* v, uint8_t* block, int row, uint16_t* scale) {
@@ -46,7 +53,7 @@ bool block_q4(const float* v, uint8_t* block, int row, uint16_t* scale) {
     uint8_t* byte = block + (c / 4 % 4) * 64 + row * 4 + c % 4;
     *byte = c < 16 ? nibble : uint8_t(*byte | nibble << 4);
   }
-  return std::isfinite(s);
+  return std::isfinite(s) && all_finite(v);
 }
 
 }  // namespace

@@ -7,16 +7,39 @@
 
 namespace kvad {
 
+// The rows of one sequence, and its state.
+struct Engine::Part { int64_t start, length; State* state; };
+
+std::vector<Engine::Part> Engine::parts_of(Reader& in, int64_t rows) {
+  std::vector<Part> parts;
+  for (int64_t left = in.count(); left > 0 && !in.broken; left--) {
+    Part part{in.count(), in.count(), nullptr};
+    part.state = in.state();
+    if (part.start + part.length > rows) in.broken = true;
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+// `width`: of a state of f32, which has one row.
+bool Engine::all_hold(const std::vector<Part>& parts, int64_t width) {
+  return std::all_of(parts.begin(), parts.end(), [width](const Part& part) {
+    return part.state && !part.state->half && part.state->capacity >= 1 && part.state->width == width;
+  });
+}
+
 void Engine::causal_conv(Reader& in) {
   const View x = in.view(), out = in.view();
-  const float *weight = vector(in.next()), *bias = vector(in.next());
-  const int64_t kernel = in.integer(), past = kernel - 1, count = in.integer();
-  if (kernel < 1 || !weight || x.cols != out.cols || x.rows != out.rows) { in.broken = true; return; }
+  const Vector* weights = in.vector();
+  const float* bias = in.values(x.cols);
+  const int64_t kernel = in.count(1), past = kernel - 1;
+  const std::vector<Part> parts = parts_of(in, x.rows);
+  if (!in.right(weights && weights->length / x.cols >= kernel && same_shape(x, out) && all_hold(parts, x.cols * past))) return;
+  const float* weight = weights->values.as<float>();
   wrote(out);
-  for (int64_t s = 0; s < count; s++) {
-    const int64_t start = in.integer(), length = in.integer();
-    State& state = states_[size_t(in.integer())];
-    if (state.half || state.capacity < 1 || state.width != x.cols * past || start + length > x.rows) { in.broken = true; return; }
+  for (const Part& part : parts) {
+    const int64_t start = part.start, length = part.length;
+    State& state = *part.state;
     const int64_t each = 256;  // channels a piece
     pool_.run(length < 8 ? 1 : (x.cols + each - 1) / each, [&](int64_t piece, int) {
       const int64_t first = length < 8 ? 0 : piece * each, last = length < 8 ? x.cols : std::min(x.cols, first + each);
@@ -44,19 +67,12 @@ void Engine::causal_conv(Reader& in) {
 // S [key_dim, value_dim] is walked row by row twice a token: fade and collect what the key reads, then write and read.
 void Engine::delta_rule(Reader& in) {
   const View q = in.view(), k = in.view(), v = in.view(), decay = in.view(), beta = in.view(), out = in.view();
-  const int64_t key_heads = in.integer(), heads = in.integer(), kd = in.integer(), vd = in.integer(), count = in.integer();
-  const bool fits = key_heads > 0 && heads % key_heads == 0 && q.cols == key_heads * kd && k.cols == q.cols && v.cols == heads * vd &&
-                    out.cols == v.cols && decay.cols == heads && beta.cols == heads;
-  if (!fits) { in.broken = true; return; }
+  const int64_t key_heads = in.count(1), heads = in.count(1), kd = in.count(1), vd = in.count(1);
+  const bool rows = same_shape(k, q) && v.rows == q.rows && decay.rows == q.rows && same_shape(beta, decay) && same_shape(out, v);
+  const bool cols = heads % key_heads == 0 && is_product(key_heads, kd, q.cols) && is_product(heads, vd, v.cols) && decay.cols == heads;
+  const std::vector<Part> parts = parts_of(in, q.rows);
+  if (!in.right(rows && cols && all_hold(parts, v.cols * kd))) return;
   wrote(out);
-  struct Part { int64_t start, length; State* state; };
-  std::vector<Part> parts;
-  for (int64_t s = 0; s < count; s++) {
-    Part part{in.integer(), in.integer(), nullptr};
-    part.state = &states_[size_t(in.integer())];
-    if (part.state->half || part.state->capacity < 1 || part.state->width != heads * kd * vd || part.start + part.length > q.rows) { in.broken = true; return; }
-    parts.push_back(part);
-  }
   pool_.run(int64_t(parts.size()) * heads, [&](int64_t piece, int thread) {
     const Part& part = parts[size_t(piece / heads)];
     const int64_t h = piece % heads, key = h / (heads / key_heads) * kd;

@@ -34,6 +34,7 @@ void Engine::routing(int code, Reader& in) {
   switch (Opcode(code)) {
     case Opcode::softmax: {
       const View out = in.view();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       for (int64_t r = 0; r < x.rows; r++) {
         const float* from = x.row(r);
@@ -47,10 +48,10 @@ void Engine::routing(int code, Reader& in) {
     }
     case Opcode::keepGroups: {
       const View out = in.view();
-      const int64_t groups = in.integer(), keep = in.integer();
+      const int64_t groups = in.count(1), keep = in.count(1);
       const bool sum2 = in.flag();
       const float masked = in.real();
-      if (groups < 1 || x.cols % groups != 0 || keep > groups) { in.broken = true; return; }
+      if (!in.right(same_shape(x, out) && x.cols % groups == 0 && keep <= groups)) return;
       wrote(out);
       const int64_t size = x.cols / groups;
       std::vector<float> strength(static_cast<size_t>(groups));
@@ -72,13 +73,14 @@ void Engine::routing(int code, Reader& in) {
     }
     case Opcode::topK: {
       const View ids = in.view();
-      if (ids.rows != x.rows || ids.cols > x.cols) { in.broken = true; return; }
+      if (!in.right(ids.rows == x.rows && ids.cols <= x.cols)) return;
       wrote(ids);
       for (int64_t r = 0; r < x.rows; r++) largest(x.row(r), x.cols, ids.cols, reinterpret_cast<int32_t*>(ids.row(r)), order);
       return;
     }
     case Opcode::gather: {
       const View ids = in.view(), out = in.view();
+      if (!in.right(ids.rows == x.rows && same_shape(ids, out))) return;
       wrote(out);
       for (int64_t r = 0; r < x.rows; r++)
         for (int64_t j = 0; j < ids.cols; j++) {
@@ -92,6 +94,7 @@ void Engine::routing(int code, Reader& in) {
     case Opcode::normaliseRows: {
       const View out = in.view();
       const double eps = in.next(), floor = in.next();
+      if (!in.right(same_shape(x, out))) return;
       wrote(out);
       for (int64_t r = 0; r < x.rows; r++) {
         double sum = 0;
@@ -103,9 +106,9 @@ void Engine::routing(int code, Reader& in) {
     }
     default: {  // l2Norm
       const View out = in.view();
-      const int64_t size = in.integer();
+      const int64_t size = in.count(1);
       const float eps = in.real();
-      if (size < 1 || x.cols % size != 0) { in.broken = true; return; }
+      if (!in.right(same_shape(x, out) && x.cols % size == 0)) return;
       wrote(out);
       rows_of(x, [&](int64_t r) {
         for (int64_t c = 0; c < x.cols; c += size) {

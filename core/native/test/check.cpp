@@ -1,7 +1,7 @@
-// Holds every table of kernels that this machine runs against the portable one, on random shapes, and shakes the thread
-// pool. Built by `node core/native/build.mjs --check FILE`, with sanitizers too and for other machines; prints one line a
-// table and exits 1 if anything differs. Buffers have the sizes that the engine gives them, so that a sanitizer sees a
-// kernel that reads or writes beyond.
+// Holds every table of kernels that this machine runs against the portable one, on random shapes, alone and in lists of
+// commands, and shakes the thread pool. Built by `node core/native/build.mjs --check FILE`, with sanitizers too and for
+// other machines; prints one line a table and exits 1 if anything differs. Buffers have the sizes that the engine gives
+// them, so that a sanitizer sees a kernel that reads or writes beyond.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,38 +11,24 @@
 #include <string>
 #include <vector>
 
-#include "engine.h"
+#include "check.h"
 #include "half.h"
 #include "self_check.h"
 
-using namespace kvad;
-
+namespace kvad {
 namespace {
 
 int failures = 0;
 
-void expect(bool right, const char* table, const char* what, int64_t shape = 0) {
+}  // namespace
+
+void expect(bool right, const char* table, const char* what, int64_t shape) {
   if (right) return;
   failures++;
   std::printf("FAILED %s: %s (shape %lld)\n", table, what, static_cast<long long>(shape));
 }
 
-struct Random {
-  uint64_t state;
-  uint32_t bits() {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return uint32_t(state >> 33);
-  }
-  int64_t from(int64_t low, int64_t high) { return low + int64_t(bits()) % (high - low + 1); }
-  float value(float scale = 1) { return scale * (float(int32_t(bits()) - (1 << 30)) / float(1 << 30)); }
-  std::vector<float> values(int64_t n, float scale = 1) {
-    std::vector<float> all(static_cast<size_t>(n));
-    for (float& v : all) v = value(scale);
-    return all;
-  }
-};
-
-bool close(const float* a, const float* b, int64_t n, float tolerance = 2e-5f) {
+bool close(const float* a, const float* b, int64_t n, float tolerance) {
   float top = 1;
   for (int64_t i = 0; i < n; i++) top = std::fmax(top, std::fabs(b[i]));
   for (int64_t i = 0; i < n; i++)
@@ -55,6 +41,8 @@ std::vector<uint16_t> narrowed(const std::vector<float>& from, Kind kind) {
   for (size_t i = 0; i < from.size(); i++) out[i] = kind == Kind::F16 ? f32_to_f16(from[i]) : f32_to_bf16(from[i]);
   return out;
 }
+
+namespace {
 
 // Codes, scales and sums of some rows, in buffers of exactly their sizes.
 struct Activations {
@@ -97,6 +85,30 @@ void quantised(const Kernels& k, const Kernels& p, Pool& pool, Random& random) {
       for (int64_t r = 0; r < count; r++)
         expect(close(&many[size_t(r * ldo)], &expected[size_t((first + r) * kGroup)], kGroup), k.name, what, cols);
     }
+  }
+}
+
+// A number that is none, in a row of activations: its products are none, and those of the other rows are as they were.
+void no_numbers(const Kernels& k, Pool& pool, Random& random) {
+  const int64_t rows = random.from(2, 9), cols = random.from(1, 100), bad = random.from(0, rows - 1);
+  const auto w = random.values(kGroup * cols);
+  auto x = random.values(rows * cols);
+  const Activations before(k, x, rows, cols);
+  const float none[] = {NAN, INFINITY, -INFINITY};
+  x[size_t(bad * cols + random.from(0, cols - 1))] = none[random.from(0, 2)];
+  const Activations after(k, x, rows, cols);
+  for (const Kind kind : {Kind::Q8, Kind::Q4}) {
+    Buffer packed(quant_bytes(kind, kGroup, cols));
+    quantise_matrix(pool, Kind::F32, w.data(), kGroup, cols, kind, packed.as<uint8_t>());
+    const auto gemv = kind == Kind::Q8 ? k.gemv_q8 : k.gemv_q4;
+    const auto gemm = kind == Kind::Q8 ? k.gemm_q8 : k.gemm_q4;
+    std::vector<float> clean(size_t(rows * kGroup)), dirty(clean.size()), one(kGroup);
+    gemm(packed.as<uint8_t>(), before.view(), 0, rows, clean.data(), kGroup);
+    gemm(packed.as<uint8_t>(), after.view(), 0, rows, dirty.data(), kGroup);
+    gemv(packed.as<uint8_t>(), after.view(), bad, one.data());
+    for (int64_t i = 0; i < rows * kGroup; i++)
+      expect(i / kGroup == bad ? std::isnan(dirty[size_t(i)]) : dirty[size_t(i)] == clean[size_t(i)], k.name, "an activation that is no number", cols);
+    for (const float y : one) expect(std::isnan(y), k.name, "an activation that is no number", cols);
   }
 }
 
@@ -270,6 +282,9 @@ std::vector<const Kernels*> tables() {
 }
 
 }  // namespace
+}  // namespace kvad
+
+using namespace kvad;
 
 int main(int count, char** words) {
   const int turns = count > 1 ? std::atoi(words[1]) : 200;
@@ -280,10 +295,12 @@ int main(int count, char** words) {
     Pool pool(2);
     for (int turn = 0; turn < turns; turn++) {
       quantised(*table, portable, pool, random);
+      no_numbers(*table, pool, random);
       dense(*table, portable, random);
       attention(*table, portable, random);
       rows(*table, portable, random);
     }
+    for (int threads = 1; threads <= 4; threads++) lists_of(*table, threads, turns);
     std::printf("%s: %d random shapes of each kernel\n", table->name, turns);
   }
   Random random{7};
@@ -294,6 +311,8 @@ int main(int count, char** words) {
     tasks_of(threads, random);
   }
   wrong_tables();
+  wrong_lists(turns * 20);
+  faults();
   std::printf(failures == 0 ? "all agree with portable\n" : "%d differences\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 import { constants } from 'node:buffer';
+import { shrankWords } from '../errors/last-words.js';
 import { loadAddon } from '../kernels/native/addon.js';
 
 /** As much as is mapped at once: a view of memory has fewer bytes than published files have. */
@@ -24,14 +25,15 @@ interface OpenFile {
 export const mapFile = ({ file, descriptor, size }: OpenFile): MappedFile | null => {
   const addon = loadAddon();
   if (addon === null) return null;
+  const shrank = shrankWords(file, size);
   const windows = new Map<number, ArrayBuffer>();
   return {
     view: (offset, length) => {
       if (length > constants.MAX_LENGTH) throw new Error(`${length} bytes at once are more than this system gives`);
       const start = offset - (offset % WINDOW_BYTES);
       const end = Math.min(start + WINDOW_BYTES, size);
-      if (offset + length > end) return new Uint8Array(addon.map(file, descriptor, offset, length));
-      const window = windows.get(start) ?? addon.map(file, descriptor, start, end - start);
+      if (offset + length > end) return new Uint8Array(addon.map(file, descriptor, offset, length, shrank));
+      const window = windows.get(start) ?? addon.map(file, descriptor, start, end - start, shrank);
       windows.set(start, window);
       return new Uint8Array(window, offset - start, length);
     },

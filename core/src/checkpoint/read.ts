@@ -10,7 +10,10 @@ export interface ByteSource {
   readonly file: string;
   /** Bytes. */
   readonly size: number;
-  /** Exactly `length` bytes from `offset`; a range outside of the file throws KVAD_E_SAFETENSORS_READ. */
+  /**
+   * Exactly `length` bytes from `offset`; a range outside of the file throws KVAD_E_SAFETENSORS_READ, one that the file
+   * no longer has KVAD_E_FILE_SHRANK. Views of a mapped file that shrinks later end the process with that error.
+   */
   read(offset: number, length: number): Uint8Array;
   /** The same, never as a view: for what is looked at once. A file of which no more is read is not mapped. */
   copy(offset: number, length: number): Uint8Array;
@@ -60,6 +63,7 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
   const refuseChanged = (): void => {
     const now = fstatSync(descriptor).size;
     if (now === size) return;
+    if (now < size) throw new KvadError('KVAD_E_FILE_SHRANK', { file, opened: size, now });
     const reason = `it has ${now} bytes, it had ${size} when it was opened`;
     throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
   };
@@ -87,8 +91,7 @@ export const openBytes = (file: string, mostAtOnce: number = MOST_AT_ONCE): Byte
         throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason: reasonOf(error) }, { cause: error });
       }
       if (count === 0) {
-        const reason = `it ended at byte ${offset + done}, it had ${size} bytes when it was opened`;
-        throw new KvadError('KVAD_E_SAFETENSORS_READ', { file, reason });
+        throw new KvadError('KVAD_E_FILE_SHRANK', { file, opened: size, now: fstatSync(descriptor).size });
       }
       done += count;
     }

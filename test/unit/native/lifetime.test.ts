@@ -1,14 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadAddon } from '../../../core/dist/kernels/native/addon.js';
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'kvad-lifetime-'));
-afterAll(() => {
-  rmSync(scratch, { recursive: true, force: true });
-});
 const dist = path.resolve('core/dist');
 
 /** Runs a module in a process of its own. */
@@ -50,22 +44,4 @@ describe.runIf(loadAddon() !== null)('native memory', () => {
     // a cycle touches about 2 MB: a leak of any part of it would be far more than this
     expect(Number(out)).toBeLessThan(16 * 2 ** 20);
   }, 120_000);
-
-  it('of a file that shrinks under it ends the process with one sentence and exit code 1', async () => {
-    const file = path.join(scratch, 'weights.safetensors');
-    writeFileSync(file, new Uint8Array(2 ** 20).fill(1));
-    const source = `
-      import { truncateSync } from 'node:fs';
-      import { openBytes } from ${JSON.stringify(`${dist}/checkpoint/read.js`)};
-      const bytes = openBytes(${JSON.stringify(file)}).read(0, 2 ** 20);
-      truncateSync(${JSON.stringify(file)}, 4096);
-      console.log(bytes.reduce((sum, byte) => sum + byte, 0));`;
-    const { exit, out, err } = await play(source);
-    expect({ exit, out }).toEqual({ exit: 1, out: '' });
-    expect(err.split('\n')).toEqual([
-      `error: ${file} became shorter while it was in use, or its disk failed (KVAD_E_FILE_SHRANK)`,
-      "  hint: fetch the file again, and do not change a model's files while it runs",
-      '',
-    ]);
-  });
 });

@@ -136,9 +136,43 @@ describe.each(available)('quantised products of the %s kernels', (kernels) => {
     }
   });
 
+  it('of activations that are not numbers are none, and those of other rows are as they were', () => {
+    const random = numbers(5);
+    const [x, w] = [random(9 * 70), random(20 * 70)];
+    for (const p of ['q8', 'q4'] as const) {
+      for (const rows of [1, 9]) {
+        const o = native(kernels, 2);
+        const clean = run(o, x.slice(0, rows * 70), w, 20, 70, p);
+        for (const value of [NaN, Infinity]) {
+          const dirty = Float32Array.from(x.slice(0, rows * 70));
+          dirty[(rows - 1) * 70 + 40] = value;
+          const got = run(o, dirty, w, 20, 70, p);
+          expect(got.subarray(0, (rows - 1) * 20)).toEqual(clean.subarray(0, (rows - 1) * 20));
+          expect([...got.subarray((rows - 1) * 20)].every(Number.isNaN)).toBe(true);
+        }
+      }
+    }
+  });
+
+  it('of activations near the least number are zero', () => {
+    const x = new Float32Array(64).fill(1e-40);
+    expect([...run(native(kernels, 1), x, new Float32Array(64).fill(1), 1, 64, 'q8')]).toEqual([0]);
+  });
+
   it('refuse values whose scale float16 does not hold', () => {
     const o = native(kernels, 1);
     const huge = stored(new Float32Array(32).fill(1e9), 1, 32);
     expect(() => o.matrix(huge, 'q8')).toThrow(expect.objectContaining({ code: 'KVAD_E_QUANT_RANGE' }));
+  });
+
+  it.each(['q8', 'q4'] as const)('refuse values that are not numbers, as %s', (precision) => {
+    const o = native(kernels, 1);
+    for (const value of [NaN, Infinity, -Infinity]) {
+      for (const place of [0, 17, 33]) {
+        const values = Float32Array.from({ length: 40 }, (_, i) => (i === place ? value : 1));
+        const act = () => o.matrix(stored(values, 1, 40), precision);
+        expect(act).toThrow(expect.objectContaining({ code: 'KVAD_E_QUANT_RANGE' }));
+      }
+    }
   });
 });

@@ -42,7 +42,11 @@ const keep = (model: string, { layout = LAYOUT, precision = 'q8' as 'q8' | 'q4' 
   writeFileSync(weights, 'weights');
   const identity = { precision, layout, bindings: '', sources: [sourceOf(weights)] };
   const writer = new QuantCacheWriter(path.join(folder, quantCacheName(directory, precision)), identity, directory);
-  writer.add('a', { dtype: precision === 'q8' ? 'Q8' : 'Q4', shape: [16, 32], bytes: new Uint8Array(576) });
+  writer.add('a', {
+    dtype: precision === 'q8' ? 'Q8' : 'Q4',
+    shape: [16, 32],
+    bytes: new Uint8Array(precision === 'q8' ? 576 : 320),
+  });
   writer.finish();
   return directory;
 };

@@ -45,6 +45,17 @@ export interface QuantHeader {
   readonly entries: Readonly<Record<string, QuantEntry>>;
 }
 
+/** Version of the layout in `core/native/src/format.h` that `packedBytes` knows. */
+export const PACKED_LAYOUT = 1;
+
+/** Bytes of a matrix [out, in], or a stack of them, in that layout: groups of 16 rows, blocks of 32 columns. */
+export const packedBytes = (precision: 'q8' | 'q4', shape: readonly number[]): number => {
+  const [rows = 0, cols = 0] = shape.slice(-2);
+  const blocks = Math.ceil(cols / 32);
+  const group = blocks * (precision === 'q8' ? 512 : 256) + Math.ceil((blocks * 32) / 64) * 64;
+  return shape.slice(0, -2).reduce((all, count) => all * count, Math.ceil(rows / 16) * group);
+};
+
 /** The first thing that differs, in words; null: nothing. */
 export const difference = (held: QuantIdentity, wanted: QuantIdentity): string | null => {
   if (held.precision !== wanted.precision) return `it holds ${held.precision}`;

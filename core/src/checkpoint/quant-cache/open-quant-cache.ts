@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { WeightData } from '../../kernels/tensor.js';
 import { openBytes, type ByteSource } from '../read.js';
 import {
@@ -7,10 +8,13 @@ import {
   FORMAT_VERSION,
   MAGIC,
   MAX_HEADER_BYTES,
+  PACKED_LAYOUT,
+  packedBytes,
   PREFIX_BYTES,
   type QuantEntry,
   type QuantHeader,
   type QuantIdentity,
+  type QuantSource,
 } from './layout.js';
 
 /** The matrices of a cache by key, as views of the mapped file. */
@@ -63,16 +67,47 @@ export const readHeader = (source: ByteSource): QuantHeader | string => {
 };
 
 const isHeader = (value: unknown, end: number): value is QuantHeader => {
-  const { identity, entries } = (value ?? {}) as Partial<QuantHeader>;
-  if (typeof identity !== 'object' || typeof entries !== 'object' || entries === null) return false;
-  return Object.values(entries).every((entry) => isEntry(entry, end));
+  if (!isObject(value)) return false;
+  const { identity, directory, entries } = value;
+  if (!isIdentity(identity) || !isObject(entries) || !(directory === undefined || typeof directory === 'string')) {
+    return false;
+  }
+  const all: unknown[] = Object.values(entries);
+  if (!all.every((entry): entry is QuantEntry => isEntry(entry, identity))) return false;
+  // No matrix lies in another one, nor in the header.
+  const inOrder = [...all].sort((a, b) => a.offset - b.offset);
+  return inOrder.every((entry, i) => entry.offset + entry.length <= (inOrder[i + 1]?.offset ?? end));
 };
 
-const isEntry = ({ shape, precision, offset, length }: Partial<QuantEntry>, end: number): boolean =>
-  Array.isArray(shape) &&
-  (precision === 'q8' || precision === 'q4') &&
-  Number.isSafeInteger(offset) &&
-  Number.isSafeInteger(length) &&
-  offset! >= PREFIX_BYTES &&
-  offset! % ALIGNMENT === 0 &&
-  offset! + length! <= end;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isPrecision = (value: unknown): value is 'q8' | 'q4' => value === 'q8' || value === 'q4';
+
+const isIdentity = (value: unknown): value is QuantIdentity =>
+  isObject(value) &&
+  isPrecision(value['precision']) &&
+  Number.isSafeInteger(value['layout']) &&
+  typeof value['bindings'] === 'string' &&
+  Array.isArray(value['sources']) &&
+  value['sources'].every(isSource);
+
+const isSource = (value: unknown): value is QuantSource =>
+  isObject(value) &&
+  typeof value['file'] === 'string' &&
+  path.basename(value['file']) === value['file'] &&
+  Number.isSafeInteger(value['size']) &&
+  typeof value['id'] === 'string';
+
+const isEntry = (value: unknown, { layout }: QuantIdentity): value is QuantEntry => {
+  if (!isObject(value)) return false;
+  const { shape, precision, offset, length } = value;
+  if (!isShape(shape) || !isPrecision(precision) || !isCount(offset) || !isCount(length)) return false;
+  if (offset < PREFIX_BYTES || offset % ALIGNMENT !== 0) return false;
+  return layout !== PACKED_LAYOUT || length === packedBytes(precision, shape);
+};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 1;
+
+const isShape = (value: unknown): value is number[] =>
+  Array.isArray(value) && (value.length === 2 || value.length === 3) && value.every(isCount);

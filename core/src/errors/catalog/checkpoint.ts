@@ -45,6 +45,16 @@ export const CHECKPOINT_ERRORS = {
     (p) => `${p.file} cannot be read: ${p.reason}`,
     'check that the file is there, may be read, and is not being written at the moment',
   ),
+  KVAD_E_FILE_SHRANK: entry<{ file: string; opened: number; now: number | string }>(
+    (p) => `${p.file} can no longer be read: it had ${p.opened} bytes when it was opened and has ${p.now} now`,
+    (p) =>
+      p.file.endsWith('.kvq')
+        ? 'do not change the quant cache while a model runs; the next run makes the file anew'
+        : fetchAgain(
+            p.file,
+            'do not change the files of a model while it runs; if this one is damaged, fetch it again',
+          ),
+  ),
   KVAD_E_SAFETENSORS_FOREIGN: entry<{ file: string; looksLike: string; action: string }>(
     (p) => `${p.file} is not a safetensors file: it is ${p.looksLike}`,
     (p) => fetchAgain(p.file, p.action),

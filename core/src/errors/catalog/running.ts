@@ -61,7 +61,8 @@ export const RUNNING_ERRORS = {
     'set KVAD_CPU to one of them, or leave it out',
   ),
   KVAD_E_QUANT_RANGE: entry<{ precision: string; blocks: number }>(
-    (p) => `${p.precision} cannot hold ${p.blocks} blocks of a weight matrix: their scales are beyond float16`,
+    (p) =>
+      `${p.precision} cannot hold ${p.blocks} blocks of a weight matrix: their values are not numbers, or their scales are beyond float16`,
     'run the weights as stored, or as bf16, which has the range of f32',
   ),
   KVAD_E_QUANT_UNSUPPORTED: entry<{ precision: string; kernels: string }>(

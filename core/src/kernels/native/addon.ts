@@ -28,7 +28,7 @@ export interface Addon {
   /** The bytes are not copied: they must outlive the engine. */
   weight(engine: NativeEngine, bytes: Uint8Array, kind: number, count: number, rows: number, cols: number): number;
   quantBytes(kind: number, rows: number, cols: number): number;
-  /** Fills `out`; returns how many blocks have a scale that f16 does not hold. */
+  /** Fills `out`; returns how many blocks have a scale that f16 does not hold, or values that are no numbers. */
   quantise(
     engine: NativeEngine,
     bytes: Uint8Array,
@@ -51,8 +51,11 @@ export interface Addon {
   finish(engine: NativeEngine): void;
   /** Seconds that the engine's threads take to read these bytes once. */
   readSeconds(engine: NativeEngine, bytes: Uint8Array): number;
-  /** Bytes of an open file as read-only memory, not copied; unmapped when nobody holds it. `path` is for messages. */
-  map(path: string, descriptor: number, offset: number, bytes: number): ArrayBuffer;
+  /**
+   * Bytes of an open file as read-only memory, not copied; unmapped when nobody holds it. `path` is for messages; `shrank`
+   * is written to stderr when the process ends because the file has become shorter, with its size in place of `LATER`.
+   */
+  map(path: string, descriptor: number, offset: number, bytes: number, shrank: string): ArrayBuffer;
   /** Bytes of a mapped file are taken out of the process's memory until they are read again; others stay. */
   leave(bytes: Uint8Array): void;
   /**
