@@ -31,10 +31,10 @@ template <class Act> int fate(const Act& act, std::string& said) {
     act();
     _exit(0);
   }
-  close(ends[1]);
+  ::close(ends[1]);
   char buffer[512];
   for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) said.append(buffer, size_t(n));
-  close(ends[0]);
+  ::close(ends[0]);
   int status = -1;
   waitpid(child, &status, 0);
   return status;
@@ -44,9 +44,12 @@ struct File {
   char path[32] = "/tmp/kvad-check-XXXXXX";
   int descriptor = mkstemp(path);
   File() { if (ftruncate(descriptor, kBytes) != 0) std::abort(); }
-  ~File() { unlink(path); close(descriptor); }
+  ~File() { unlink(path); ::close(descriptor); }
   void cut() const { if (ftruncate(descriptor, 0) != 0) std::abort(); }
 };
+
+// An emulator says something of its own where a process dies.
+bool speaks(const std::string& said) { return said.find("it has") != std::string::npos; }
 
 int read_last(const void* bytes) { return static_cast<const volatile unsigned char*>(bytes)[kBytes - 1]; }
 
@@ -68,9 +71,9 @@ void faults() {
   expect(WIFEXITED(status) && WEXITSTATUS(status) == 1 && said == "it has 0 bytes\n", "mapping", ("a file was cut: " + said).c_str(), status);
   said.clear();
   status = fate([&] { other.cut(); read_last(theirs); }, said);
-  expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS && said.empty(), "mapping", "a file of others was cut", status);
+  expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS && !speaks(said), "mapping", "a file of others was cut", status);
   status = fate([] { raise(SIGBUS); }, said);
-  expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS && said.empty(), "mapping", "SIGBUS was sent", status);
+  expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS && !speaks(said), "mapping", "SIGBUS was sent", status);
   munmap(const_cast<void*>(theirs), kBytes);
 #endif
 }
