@@ -4,5 +4,6 @@ import { $ } from 'zx';
 $.verbose = false;
 $.stdio = 'inherit';
 await $`npx tsc -b`;
-await $`node ${import.meta.dirname}/../core/native/build.mjs`;
+// Within `npm install` the package has built it, and said it where there is no compiler.
+if (process.env.npm_lifecycle_event !== 'prepare') await $`node ${import.meta.dirname}/../core/native/build.mjs`;
 await $`node ${import.meta.dirname}/bundle.mjs`;
