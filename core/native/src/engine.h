@@ -69,6 +69,7 @@ struct View {
   int64_t rows, cols, stride;
   float* row(int64_t r) const { return data + r * stride; }
 };
+inline bool same(const View& a, const View& b) { return a.data == b.data && a.rows == b.rows && a.cols == b.cols && a.stride == b.stride; }
 
 class Engine {
  public:
@@ -101,32 +102,40 @@ class Engine {
 
  private:
   struct Reader;
+  // One product of a job: the rows of x from `row` on, as many as `out` has, by one matrix.
   struct LinearPart {
     const Weight* weight;
     View out;
     const float* bias;
-    int64_t index;  // which matrix of the weight
+    int64_t index = 0;  // which matrix of the weight
+    int64_t row = 0;
+  };
+  // A product with one matrix of a stack for each of `out`'s rows.
+  struct ExpertPart {
+    const Weight* weight;
+    View out;
+    const float* bias;
   };
 
   std::string interpret(const double* commands, int64_t count);
   void embed(Reader& in);
   void append(Reader& in);
   void linears(Reader& in, const double*& at, const double* end);
-  void linear(View x, const LinearPart* parts, int count);
-  // `groups` groups of weight rows from `first` on. `row`: where x begins among the rows that were quantised.
-  void linear_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread);
+  void linear(View x, const LinearPart* parts, int64_t count);
+  // `groups` groups of weight rows from `first` on. `x`: the rows of the part.
   void dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
-  void quant_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread);
-  int64_t groups_per_piece(const Weight& weight, int64_t rows) const;
+  void quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
   int64_t group_bytes_of(const Weight& weight) const;
-  void cut(const LinearPart* parts, int count);
+  void cut(const LinearPart* parts, int64_t count);
   bool is_quantised(const Weight& weight) const { return (weight.kind == Kind::Q8 || weight.kind == Kind::Q4) && !dequantise; }
   void quantise_rows(View x);
   void attend(Reader& in);
   void rope(Reader& in);
   void elementwise(int opcode, Reader& in);
   void routing(int opcode, Reader& in);
-  void expert_linear(Reader& in);
+  // Products of the same rows with the same experts that follow each other are one job: `next` moves behind the last.
+  void expert_linear(Reader& in, const double*& next, const double* end);
+  void scatter_experts(View x, View ids, const ExpertPart* parts, int count);
   void combine(Reader& in);
   void head_linear(Reader& in);
   struct Part;
@@ -162,10 +171,10 @@ class Engine {
   Warmer warmer_;
   std::vector<Buffer> scratch_;  // one a thread
   struct Piece {
-    int part;
-    int64_t first, groups;
+    int64_t part, first, groups;
   };
   std::vector<Piece> pieces_;  // of the product under way
+  std::vector<LinearPart> parts_;
 
   // The rows quantised last, and where they were read from: q, k and v share one quantisation.
   Buffer q_, scale_, sum_;

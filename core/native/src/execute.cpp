@@ -11,15 +11,6 @@
 namespace kvad {
 namespace {
 
-bool same(const View& a, const View& b) { return a.data == b.data && same_shape(a, b) && a.stride == b.stride; }
-
-// The code of the command at `at`; -1: there is none that is whole.
-int opcode_at(const double* at, const double* end) {
-  if (end - at < 2) return -1;
-  const bool known = at[0] >= 0 && at[0] < double(int(Opcode::count)), whole = at[1] >= 0 && at[1] <= double(end - at - 2);
-  return known && whole ? int(at[0]) : -1;
-}
-
 constexpr int64_t kActivations = 10;
 
 }  // namespace
@@ -91,8 +82,8 @@ void Engine::linears(Reader& in, const double*& at, const double* end) {
     const View out = in.view();
     const float* bias = in.values(weight ? weight->rows : 0);
     if (!in.right(weight && out.cols == weight->rows && x.cols == weight->cols && out.rows == x.rows)) return;
-    parts[n++] = {weight, out, bias, 0};
-    if (n == 8 || at >= end || opcode_at(at, end) != int(Opcode::linear)) break;
+    parts[n++] = {weight, out, bias};
+    if (n == 8 || opcode_at(at, end) != int(Opcode::linear)) break;
     Reader peek{at + 2, at + 2 + int64_t(at[1]), this};
     if (!same(peek.view(), x) || peek.broken) break;
     at = peek.end;
@@ -276,7 +267,7 @@ std::string Engine::interpret(const double* commands, int64_t count) {
       case Opcode::gather:
       case Opcode::normaliseRows:
       case Opcode::l2Norm: routing(code, in); break;
-      case Opcode::expertLinear: expert_linear(in); break;
+      case Opcode::expertLinear: expert_linear(in, at, end); break;
       case Opcode::combine: combine(in); break;
       case Opcode::headLinear: head_linear(in); break;
       case Opcode::causalConv: causal_conv(in); break;

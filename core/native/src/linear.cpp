@@ -11,7 +11,6 @@ namespace {
 
 constexpr int64_t kPieceBytes = 32 * 1024;  // decode: about 2 microseconds of reading
 constexpr int64_t kMostBytes = 512 * 1024;
-constexpr int64_t kExpertBytes = 96 * 1024;  // of one of several matrices, which are pieces enough
 constexpr int64_t kGemmGroups = 4;
 constexpr int64_t kGemmRows = 6;            // from so many rows on the panel pays (dense)
 constexpr int64_t kPanelDepth = 256;
@@ -44,7 +43,7 @@ void Engine::quantise_rows(View x) {
   quantised_ = x;
 }
 
-void Engine::quant_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread) {
+void Engine::quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread) {
   const Weight& w = *part.weight;
   const QuantRows rows = quant_rows();
   const size_t bytes = group_bytes(w.kind, rows.blocks);
@@ -58,8 +57,8 @@ void Engine::quant_piece(View x, const LinearPart& part, int64_t row, int64_t fi
     const int64_t n = std::min<int64_t>(kGroup, w.rows - g * kGroup);
     float* out = n == kGroup ? part.out.data + g * kGroup : spare;
     const int64_t ldo = n == kGroup ? part.out.stride : kGroup;
-    if (x.rows == 1) gemv(group, rows, row, out);
-    else gemm(group, rows, row, x.rows, out, ldo);
+    if (x.rows == 1) gemv(group, rows, part.row, out);
+    else gemm(group, rows, part.row, x.rows, out, ldo);
     if (n < kGroup)
       for (int64_t r = 0; r < x.rows; r++) std::memcpy(part.out.row(r) + g * kGroup, spare + r * kGroup, size_t(n) * 4);
     add_bias(part.out, g * kGroup, n, part.bias);
@@ -120,16 +119,6 @@ void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t 
   add_bias(part.out, from, to - from, part.bias);
 }
 
-void Engine::linear_piece(View x, const LinearPart& part, int64_t row, int64_t first, int64_t groups, int thread) {
-  if (is_quantised(*part.weight)) quant_piece(x, part, row, first, groups, thread);
-  else dense_piece(x, part, first, groups, thread);
-}
-
-// Of one of several matrices. Prefill: so many groups that a tile of x is used several times from the cache.
-int64_t Engine::groups_per_piece(const Weight& w, int64_t rows) const {
-  return rows >= kGemmRows ? kGemmGroups : std::max<int64_t>(1, kExpertBytes / group_bytes_of(w));
-}
-
 int64_t Engine::group_bytes_of(const Weight& w) const {
   if (is_quantised(w)) return int64_t(group_bytes(w.kind, blocks_of(w.cols)));
   return kGroup * w.cols * int64_t(quantised(w.kind) ? 4 : dense_bytes(w.kind));
@@ -137,11 +126,11 @@ int64_t Engine::group_bytes_of(const Weight& w) const {
 
 // Decode reads each weight once, and a thread reads fastest where it goes on: its pieces are long while much is left, and
 // short at the end, so that nobody waits long for the last one.
-void Engine::cut(const LinearPart* parts, int count) {
+void Engine::cut(const LinearPart* parts, int64_t count) {
   pieces_.clear();
   int64_t left = 0;
-  for (int i = 0; i < count; i++) left += groups_of(parts[i].weight->rows) * group_bytes_of(*parts[i].weight);
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) left += groups_of(parts[i].weight->rows) * group_bytes_of(*parts[i].weight);
+  for (int64_t i = 0; i < count; i++) {
     const int64_t bytes = group_bytes_of(*parts[i].weight), groups = groups_of(parts[i].weight->rows);
     for (int64_t first = 0; first < groups;) {
       const int64_t share = std::min(kMostBytes, std::max(kPieceBytes, left / (pool_.threads() + 1)));
@@ -153,13 +142,18 @@ void Engine::cut(const LinearPart* parts, int count) {
   }
 }
 
-void Engine::linear(View x, const LinearPart* parts, int count) {
+void Engine::linear(View x, const LinearPart* parts, int64_t count) {
   bool codes = false;
-  for (int i = 0; i < count; i++) codes = codes || is_quantised(*parts[i].weight);
+  int64_t rows = 0;
+  for (int64_t i = 0; i < count; i++) {
+    codes = codes || is_quantised(*parts[i].weight);
+    rows += parts[i].out.rows;
+  }
   if (codes) quantise_rows(x);
-  if (x.rows >= kGemmRows) {
+  if (rows >= kGemmRows * count) {
+    // so many groups that a tile of x is used several times from the cache
     pieces_.clear();
-    for (int i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++)
       for (int64_t first = 0, groups = groups_of(parts[i].weight->rows); first < groups; first += kGemmGroups)
         pieces_.push_back({i, first, std::min(kGemmGroups, groups - first)});
   } else {
@@ -167,7 +161,10 @@ void Engine::linear(View x, const LinearPart* parts, int count) {
   }
   pool_.run(int64_t(pieces_.size()), [&](int64_t piece, int thread) {
     const Piece& p = pieces_[size_t(piece)];
-    linear_piece(x, parts[p.part], 0, p.first, p.groups, thread);
+    const LinearPart& part = parts[p.part];
+    const View rows_of_x{x.row(part.row), part.out.rows, x.cols, x.stride};
+    if (is_quantised(*part.weight)) quant_piece(rows_of_x, part, p.first, p.groups, thread);
+    else dense_piece(rows_of_x, part, p.first, p.groups, thread);
   });
 }
 

@@ -24,4 +24,11 @@ inline const char* opcode_names() {
 #undef KVAD_NAME
 }
 
+// The code of the command at `at`; -1: there is none that is whole.
+inline int opcode_at(const double* at, const double* end) {
+  if (end - at < 2) return -1;
+  const bool known = at[0] >= 0 && at[0] < double(int(Opcode::count)), whole = at[1] >= 0 && at[1] <= double(end - at - 2);
+  return known && whole ? int(at[0]) : -1;
+}
+
 }  // namespace kvad

@@ -10,6 +10,9 @@ type StateOps = Pick<
   'state' | 'stateBytes' | 'truncate' | 'snapshot' | 'restore' | 'freeState' | 'append' | 'stateTensor'
 >;
 
+/** What a state that grows has at least: growing waits for the threads, and copies. */
+const LEAST_BYTES = 2 ** 15;
+
 /** The memory of sequences. It lies outside of the arena; `half`: what states of dtype `cache` are held in. */
 export const stateOps = (list: CommandList, half: boolean): StateOps => {
   const { addon, engine } = list;
@@ -64,7 +67,10 @@ export const stateOps = (list: CommandList, half: boolean): StateOps => {
       if (!s.grows || position < 0 || position > s.length) {
         throw new Error(`append: rows at ${position} of state ${s.name}, which has ${s.length}`);
       }
-      if ((position + length) * s.rowBytes > s.bytes) s.bytes = addon.stateReserve(engine, s.id, position + length);
+      if ((position + length) * s.rowBytes > s.bytes) {
+        const rows = Math.max(position + length, Math.ceil(LEAST_BYTES / s.rowBytes));
+        s.bytes = addon.stateReserve(engine, s.id, rows);
+      }
       list.begin('append').number(s.id).tensor(x).number(start).number(length).number(position).end();
       s.length = position + length;
     },
