@@ -16,12 +16,12 @@ template <class Value> inline void nearer(const Value* row, int64_t dim) {
 }
 constexpr int64_t kNearer = 12;  // rows ahead
 
-template <int M, class Value, class Load>
-void scores_rows(Load load8, const Value* keys, int64_t stride, int64_t count, int64_t dim, const float* q, float* out, int64_t ldo) {
+template <class Kept, int M, class Value = typename Kept::Value>
+void scores_rows(const Value* keys, int64_t stride, int64_t count, int64_t dim, const float* q, float* out, int64_t ldo) {
   const int64_t whole = dim / 8 * 8;
   const auto rest = [&](int m, const Value* key) {
     float sum = 0;
-    for (int64_t d = whole; d < dim; d++) sum += wide1(key[d]) * q[m * dim + d];
+    for (int64_t d = whole; d < dim; d++) sum += Kept::load1(key[d]) * q[m * dim + d];
     return sum;
   };
   int64_t j = 0;
@@ -31,7 +31,7 @@ void scores_rows(Load load8, const Value* keys, int64_t stride, int64_t count, i
     __m256 a[M], b[M], c[M], e[M];
     EACH_ROW a[m] = b[m] = c[m] = e[m] = _mm256_setzero_ps();
     for (int64_t d = 0; d < whole; d += 8) {
-      const __m256 w0 = load8(k0 + d), w1 = load8(k1 + d), w2 = load8(k2 + d), w3 = load8(k3 + d);
+      const __m256 w0 = Kept::load8(k0 + d), w1 = Kept::load8(k1 + d), w2 = Kept::load8(k2 + d), w3 = Kept::load8(k3 + d);
       EACH_ROW {
         const __m256 x = _mm256_loadu_ps(q + m * dim + d);
         a[m] = _mm256_fmadd_ps(w0, x, a[m]);
@@ -51,15 +51,15 @@ void scores_rows(Load load8, const Value* keys, int64_t stride, int64_t count, i
     __m256 a[M];
     EACH_ROW a[m] = _mm256_setzero_ps();
     for (int64_t d = 0; d < whole; d += 8) {
-      const __m256 w = load8(key + d);
+      const __m256 w = Kept::load8(key + d);
       EACH_ROW a[m] = _mm256_fmadd_ps(w, _mm256_loadu_ps(q + m * dim + d), a[m]);
     }
     EACH_ROW out[m * ldo + j] = sum8(a[m]) + rest(m, key);
   }
 }
 
-template <int M, class Value, class Load>
-void mix_rows(Load load8, const Value* values, int64_t stride, int64_t count, int64_t dim, const float* p, int64_t ldp, float* acc, int64_t lda) {
+template <class Kept, int M, class Value = typename Kept::Value>
+void mix_rows(const Value* values, int64_t stride, int64_t count, int64_t dim, const float* p, int64_t ldp, float* acc, int64_t lda) {
   int64_t d = 0;
   for (; d + 32 <= dim; d += 32) {
     __m256 a[M], b[M], c[M], e[M];
@@ -70,7 +70,7 @@ void mix_rows(Load load8, const Value* values, int64_t stride, int64_t count, in
     for (int64_t j = 0; j < count; j++) {
       const Value* v = values + j * stride + d;
       if (d == 0) nearer(v + kNearer * stride, dim);
-      const __m256 v0 = load8(v), v1 = load8(v + 8), v2 = load8(v + 16), v3 = load8(v + 24);
+      const __m256 v0 = Kept::load8(v), v1 = Kept::load8(v + 8), v2 = Kept::load8(v + 16), v3 = Kept::load8(v + 24);
       EACH_ROW {
         const __m256 w = _mm256_broadcast_ss(p + m * ldp + j);
         a[m] = _mm256_fmadd_ps(w, v0, a[m]);
@@ -88,14 +88,14 @@ void mix_rows(Load load8, const Value* values, int64_t stride, int64_t count, in
     __m256 a[M];
     EACH_ROW a[m] = _mm256_loadu_ps(acc + m * lda + d);
     for (int64_t j = 0; j < count; j++) {
-      const __m256 v = load8(values + j * stride + d);
+      const __m256 v = Kept::load8(values + j * stride + d);
       EACH_ROW a[m] = _mm256_fmadd_ps(_mm256_broadcast_ss(p + m * ldp + j), v, a[m]);
     }
     EACH_ROW _mm256_storeu_ps(acc + m * lda + d, a[m]);
   }
   for (; d < dim; d++)
     for (int64_t j = 0; j < count; j++) {
-      const float v = wide1(values[j * stride + d]);
+      const float v = Kept::load1(values[j * stride + d]);
       EACH_ROW acc[m * lda + d] += p[m * ldp + j] * v;
     }
 }
@@ -115,9 +115,9 @@ void scores(Kind kind, const void* keys, int64_t stride, int64_t count, int64_t 
   each_block(queries, [&](int64_t i, auto rows) {
     constexpr int M = decltype(rows)::value;
     if (kind == Kind::F32)
-      scores_rows<M>([](const float* x) { return _mm256_loadu_ps(x); }, static_cast<const float*>(keys), stride, count, dim, q + i * dim, out + i * ldo, ldo);
+      scores_rows<Float, M>(static_cast<const float*>(keys), stride, count, dim, q + i * dim, out + i * ldo, ldo);
     else
-      scores_rows<M>([](const uint16_t* x) { return scales8(x); }, static_cast<const uint16_t*>(keys), stride, count, dim, q + i * dim, out + i * ldo, ldo);
+      scores_rows<Half, M>(static_cast<const uint16_t*>(keys), stride, count, dim, q + i * dim, out + i * ldo, ldo);
   });
 }
 
@@ -125,9 +125,9 @@ void mix(Kind kind, const void* values, int64_t stride, int64_t count, int64_t d
   each_block(queries, [&](int64_t i, auto rows) {
     constexpr int M = decltype(rows)::value;
     if (kind == Kind::F32)
-      mix_rows<M>([](const float* x) { return _mm256_loadu_ps(x); }, static_cast<const float*>(values), stride, count, dim, p + i * ldp, ldp, acc + i * lda, lda);
+      mix_rows<Float, M>(static_cast<const float*>(values), stride, count, dim, p + i * ldp, ldp, acc + i * lda, lda);
     else
-      mix_rows<M>([](const uint16_t* x) { return scales8(x); }, static_cast<const uint16_t*>(values), stride, count, dim, p + i * ldp, ldp, acc + i * lda, lda);
+      mix_rows<Half, M>(static_cast<const uint16_t*>(values), stride, count, dim, p + i * ldp, ldp, acc + i * lda, lda);
   });
 }
 

@@ -10,18 +10,19 @@ namespace {
 
 constexpr size_t kPiece = size_t(1) << 18;
 
-// Eight sums, so that no addition waits for the one before; a cache line a turn, asked for 4 KiB ahead.
+// Four streams, a quarter of the piece apart, as the kernels read; a cache line of each a turn, and a sum for each of its
+// words, so that no addition waits for the one before. Nothing is asked for ahead: that makes a bare loop slower.
 uint64_t sum(const uint8_t* data, size_t bytes) {
+  const size_t quarter = bytes / 4 / 64 * 64;
   uint64_t lanes[8] = {0};
-  size_t at = 0;
-  for (; at + 64 <= bytes; at += 64) {
-    __builtin_prefetch(data + at + 4096);
-    uint64_t line[8];
-    std::memcpy(line, data + at, 64);
-    for (int l = 0; l < 8; l++) lanes[l] += line[l];
-  }
+  for (size_t at = 0; at < quarter; at += 64)
+    for (int stream = 0; stream < 4; stream++) {
+      uint64_t line[8];
+      std::memcpy(line, data + size_t(stream) * quarter + at, 64);
+      for (int l = 0; l < 8; l++) lanes[l] += line[l];
+    }
   uint64_t total = 0;
-  for (; at < bytes; at++) total += data[at];
+  for (size_t at = 4 * quarter; at < bytes; at++) total += data[at];
   for (const uint64_t lane : lanes) total += lane;
   return total;
 }

@@ -295,17 +295,31 @@ template <bool Q8> [[maybe_unused]] void gemm_plain(const uint8_t* group, const 
   for (int64_t i = 0; i < count; i++) gemv_plain<Q8>(group, x, first + i, out + i * ldo);
 }
 
+// What a set has for one group or row, for several: one after the other.
+template <bool Q8, void (*One)(const uint8_t*, const QuantRows&, int64_t, float*)>
+[[maybe_unused]] void each_group(const uint8_t* groups, int64_t count, const QuantRows& x, int64_t row, float* out) {
+  const size_t bytes = group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
+  for (int64_t g = 0; g < count; g++) One(groups + size_t(g) * bytes, x, row, out + g * kGroup);
+}
+template <class Value, float (*One)(const Value*, const float*, int64_t)>
+[[maybe_unused]] void each_dot(const Value* w, int64_t apart, const float* x, int64_t cols, float* out) {
+  for (int64_t r = 0; r < 4; r++) out[r] = One(w + r * apart, x, cols);
+}
+
 [[maybe_unused]] Kernels body_table(const char* name) {
   Kernels k{};
   k.name = name;
   k.quantize = body_quantize;
-  k.gemv_q8 = gemv_plain<true>;
-  k.gemv_q4 = gemv_plain<false>;
+  k.gemv_q8 = each_group<true, gemv_plain<true>>;
+  k.gemv_q4 = each_group<false, gemv_plain<false>>;
   k.gemm_q8 = gemm_plain<true>;
   k.gemm_q4 = gemm_plain<false>;
   k.dot_f32 = body_dot_f32;
   k.dot_f16 = body_dot_f16;
   k.dot_bf16 = body_dot_bf16;
+  k.dot4_f32 = each_dot<float, body_dot_f32>;
+  k.dot4_f16 = each_dot<uint16_t, body_dot_f16>;
+  k.dot4_bf16 = each_dot<uint16_t, body_dot_bf16>;
   k.pack = body_pack;
   k.gemm_f32 = body_gemm_f32;
   k.widen = body_widen;

@@ -123,6 +123,7 @@ class Engine {
   void linears(Reader& in, const double*& at, const double* end);
   void linear(View x, const LinearPart* parts, int64_t count);
   // `groups` groups of weight rows from `first` on. `x`: the rows of the part.
+  void few_dense_rows(View x, const LinearPart& part, int64_t from, int64_t to);
   void dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
   void quant_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread);
   int64_t group_bytes_of(const Weight& weight) const;

@@ -21,9 +21,9 @@ struct Kernels {
   // x[cols] -> codes, scales and sums of ceil(cols / 32) blocks.
   void (*quantize)(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* sum);
 
-  // One group of 16 weight rows times one row of activations: out[16].
-  void (*gemv_q8)(const uint8_t* group, const QuantRows& x, int64_t row, float* out);
-  void (*gemv_q4)(const uint8_t* group, const QuantRows& x, int64_t row, float* out);
+  // `count` adjacent groups of 16 weight rows times one row of activations: out[16 * count].
+  void (*gemv_q8)(const uint8_t* groups, int64_t count, const QuantRows& x, int64_t row, float* out);
+  void (*gemv_q4)(const uint8_t* groups, int64_t count, const QuantRows& x, int64_t row, float* out);
 
   // One group times `count` rows from `first` on: out[i * ldo + 0..15].
   void (*gemm_q8)(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo);
@@ -33,6 +33,10 @@ struct Kernels {
   float (*dot_f32)(const float* w, const float* x, int64_t cols);
   float (*dot_f16)(const uint16_t* w, const float* x, int64_t cols);
   float (*dot_bf16)(const uint16_t* w, const float* x, int64_t cols);
+  // The same of four rows of w, `apart` elements from one to the next: out[4].
+  void (*dot4_f32)(const float* w, int64_t apart, const float* x, int64_t cols, float* out);
+  void (*dot4_f16)(const uint16_t* w, int64_t apart, const float* x, int64_t cols, float* out);
+  void (*dot4_bf16)(const uint16_t* w, int64_t apart, const float* x, int64_t cols, float* out);
 
   // panel[k * 16 + r] = w[r * ldw + k] as f32 for `rows` <= 16 rows (others 0), `count` columns.
   void (*pack)(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, float* panel);

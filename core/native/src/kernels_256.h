@@ -8,7 +8,7 @@
 
 namespace {
 
-// Asks for what is read some blocks later. Farther off costs more than it brings, but for nibbles, which take longer.
+// Asks for what is read later.
 inline void ahead(const uint8_t* p, int distance, int lines) {
   for (int i = 0; i < lines; i++) _mm_prefetch(reinterpret_cast<const char*>(p) + distance + 64 * i, _MM_HINT_T0);
 }
@@ -21,6 +21,7 @@ inline int word(const int8_t* p) { int v; std::memcpy(&v, p, 4); return v; }
 // Sixteen weight rows by M rows of activations, accumulators in registers. Loops over m are unrolled by force: an
 // accumulator that stays an element of an array in memory is stored and loaded at each step.
 #define EACH_ROW _Pragma("GCC unroll 6") for (int m = 0; m < M; m++)
+#define EACH_GROUP _Pragma("GCC unroll 4") for (int n = 0; n < N; n++)
 
 #if defined(__AVXVNNI__)
 // int32 sums of one block. vpdpbusd multiplies unsigned by signed bytes, so the weights are the unsigned side (int8 + 128 by
@@ -108,43 +109,57 @@ template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int
 }
 #endif
 
-template <bool Q8, int M> void tile(const uint8_t* group, const QuantRows& x, int64_t first, float* out, int64_t ldo) {
+// Of N adjacent groups: reading is what decoding takes, and a thread reads fastest along several streams. The processor
+// follows such streams by itself; asking for what it brings anyway costs more than it helps, but for nibbles, which take
+// long enough that it falls behind, and for one stream alone.
+template <bool Q8, int M, int N> void tile(const uint8_t* group, const QuantRows& x, int64_t first, float* out, int64_t ldo) {
   constexpr int stride = Q8 ? 512 : 256;
-  const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + size_t(stride) * size_t(x.blocks));
+  constexpr int distance = N == 1 ? (Q8 ? 1024 : 2048) : (Q8 ? 0 : 512);
+  const size_t bytes = group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
+  const uint8_t* scales = group + size_t(stride) * size_t(x.blocks);
   const int8_t* q = x.q + first * x.blocks * kBlock;
   const float* xs = x.scale + first * x.blocks;
   const int32_t* sums = x.sum + first * x.blocks;
   const int64_t ldq = x.blocks * kBlock;
-  // the scales of the group that follows: they lie behind its codes, where no stream leads
-  const char* next = reinterpret_cast<const char*>(scales) + group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
-  __m256 low[M], high[M];
-  EACH_ROW low[m] = high[m] = _mm256_setzero_ps();
-  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += kGroup) {
-    ahead(group, Q8 ? 1024 : 2048, stride / 64);
-    if (M == 1) _mm_prefetch(next + b * 32, _MM_HINT_T0);
-    __m256i a[M], c[M];
-    if (Q8) block_q8<M>(group, q, ldq, sums + b, x.blocks, a, c);
-    else block_q4<M>(group, q, ldq, sums + b, x.blocks, a, c);
-    const __m256 s0 = scales8(scales), s1 = scales8(scales + 8);
-    EACH_ROW {
-      const __m256 s = _mm256_broadcast_ss(xs + m * x.blocks + b);
-      low[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(a[m]), _mm256_mul_ps(s0, s), low[m]);
-      high[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(c[m]), _mm256_mul_ps(s1, s), high[m]);
+  // the scales of the groups that follow: they lie behind the codes, where no stream leads
+  const uint8_t* next = scales + N * bytes;
+  __m256 low[N][M], high[N][M];
+  EACH_GROUP EACH_ROW low[n][m] = high[n][m] = _mm256_setzero_ps();
+  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += 32, next += 32)
+    EACH_GROUP {
+      const uint8_t* block = group + n * bytes;
+      if (distance > 0) ahead(block, distance, stride / 64);
+      if (M == 1) _mm_prefetch(reinterpret_cast<const char*>(next + n * bytes), _MM_HINT_T0);
+      __m256i a[M], c[M];
+      if (Q8) block_q8<M>(block, q, ldq, sums + b, x.blocks, a, c);
+      else block_q4<M>(block, q, ldq, sums + b, x.blocks, a, c);
+      const uint16_t* scale = reinterpret_cast<const uint16_t*>(scales + n * bytes);
+      const __m256 s0 = scales8(scale), s1 = scales8(scale + 8);
+      EACH_ROW {
+        const __m256 s = _mm256_broadcast_ss(xs + m * x.blocks + b);
+        low[n][m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(a[m]), _mm256_mul_ps(s0, s), low[n][m]);
+        high[n][m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(c[m]), _mm256_mul_ps(s1, s), high[n][m]);
+      }
     }
-  }
-  EACH_ROW {
-    _mm256_storeu_ps(out + m * ldo, low[m]);
-    _mm256_storeu_ps(out + m * ldo + 8, high[m]);
+  EACH_GROUP EACH_ROW {
+    _mm256_storeu_ps(out + m * ldo + n * kGroup, low[n][m]);
+    _mm256_storeu_ps(out + m * ldo + n * kGroup + 8, high[n][m]);
   }
 }
 
-template <bool Q8> void gemv(const uint8_t* group, const QuantRows& x, int64_t row, float* out) { tile<Q8, 1>(group, x, row, out, kGroup); }
+template <bool Q8> void gemv(const uint8_t* groups, int64_t count, const QuantRows& x, int64_t row, float* out) {
+  const size_t bytes = group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
+  int64_t g = 0;
+  for (; g + 4 <= count; g += 4) tile<Q8, 1, 4>(groups + size_t(g) * bytes, x, row, out + g * kGroup, kGroup);
+  for (; g + 2 <= count; g += 2) tile<Q8, 1, 2>(groups + size_t(g) * bytes, x, row, out + g * kGroup, kGroup);
+  if (g < count) tile<Q8, 1, 1>(groups + size_t(g) * bytes, x, row, out + g * kGroup, kGroup);
+}
 
 template <bool Q8> void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
   int64_t i = 0;
-  for (; i + kRows <= count; i += kRows) tile<Q8, kRows>(group, x, first + i, out + i * ldo, ldo);
-  for (; i + 2 <= count; i += 2) tile<Q8, 2>(group, x, first + i, out + i * ldo, ldo);
-  if (i < count) tile<Q8, 1>(group, x, first + i, out + i * ldo, ldo);
+  for (; i + kRows <= count; i += kRows) tile<Q8, kRows, 1>(group, x, first + i, out + i * ldo, ldo);
+  for (; i + 2 <= count; i += 2) tile<Q8, 2, 1>(group, x, first + i, out + i * ldo, ldo);
+  if (i < count) tile<Q8, 1, 1>(group, x, first + i, out + i * ldo, ldo);
 }
 
 inline float sum8(__m256 v) {
@@ -156,28 +171,57 @@ inline __m256 wide_bf16(const uint16_t* p) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), 16));
 }
 
-template <class Load, class Tail> float dot(Load load8, Tail tail, const float* x, int64_t cols, const void* w, size_t size) {
+// A stored kind: how eight values and one become f32.
+struct Float {
+  using Value = float;
+  static __m256 load8(const float* p) { return _mm256_loadu_ps(p); }
+  static float load1(float x) { return x; }
+};
+struct Half {
+  using Value = uint16_t;
+  static __m256 load8(const uint16_t* p) { return scales8(p); }
+  static float load1(uint16_t h) { return f16_to_f32(h); }
+};
+struct Brain {
+  using Value = uint16_t;
+  static __m256 load8(const uint16_t* p) { return wide_bf16(p); }
+  static float load1(uint16_t h) { return bf16_to_f32(h); }
+};
+
+template <class Kept> float dot(const typename Kept::Value* w, const float* x, int64_t cols) {
   __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
   int64_t i = 0;
   for (; i + 32 <= cols; i += 32) {
-    _mm_prefetch(static_cast<const char*>(w) + size_t(i) * size + 1024, _MM_HINT_T0);
-    a = _mm256_fmadd_ps(load8(i), _mm256_loadu_ps(x + i), a);
-    b = _mm256_fmadd_ps(load8(i + 8), _mm256_loadu_ps(x + i + 8), b);
-    c = _mm256_fmadd_ps(load8(i + 16), _mm256_loadu_ps(x + i + 16), c);
-    d = _mm256_fmadd_ps(load8(i + 24), _mm256_loadu_ps(x + i + 24), d);
+    _mm_prefetch(reinterpret_cast<const char*>(w + i) + 1024, _MM_HINT_T0);
+    a = _mm256_fmadd_ps(Kept::load8(w + i), _mm256_loadu_ps(x + i), a);
+    b = _mm256_fmadd_ps(Kept::load8(w + i + 8), _mm256_loadu_ps(x + i + 8), b);
+    c = _mm256_fmadd_ps(Kept::load8(w + i + 16), _mm256_loadu_ps(x + i + 16), c);
+    d = _mm256_fmadd_ps(Kept::load8(w + i + 24), _mm256_loadu_ps(x + i + 24), d);
   }
   float sum = sum8(_mm256_add_ps(_mm256_add_ps(a, b), _mm256_add_ps(c, d)));
-  for (; i < cols; i++) sum += tail(i) * x[i];
+  for (; i < cols; i++) sum += Kept::load1(w[i]) * x[i];
   return sum;
 }
-float dot_f32(const float* w, const float* x, int64_t cols) {
-  return dot([w](int64_t i) { return _mm256_loadu_ps(w + i); }, [w](int64_t i) { return w[i]; }, x, cols, w, 4);
-}
-float dot_bf16(const uint16_t* w, const float* x, int64_t cols) {
-  return dot([w](int64_t i) { return wide_bf16(w + i); }, [w](int64_t i) { return bf16_to_f32(w[i]); }, x, cols, w, 2);
-}
-float dot_f16(const uint16_t* w, const float* x, int64_t cols) {
-  return dot([w](int64_t i) { return scales8(w + i); }, [w](int64_t i) { return f16_to_f32(w[i]); }, x, cols, w, 2);
+// Four streams, see `tile`.
+template <class Kept> void dot4(const typename Kept::Value* w, int64_t apart, const float* x, int64_t cols, float* out) {
+  __m256 a[4], b[4];
+  #pragma GCC unroll 4
+  for (int r = 0; r < 4; r++) a[r] = b[r] = _mm256_setzero_ps();
+  int64_t i = 0;
+  for (; i + 16 <= cols; i += 16) {
+    const __m256 x0 = _mm256_loadu_ps(x + i), x1 = _mm256_loadu_ps(x + i + 8);
+    #pragma GCC unroll 4
+    for (int r = 0; r < 4; r++) {
+      a[r] = _mm256_fmadd_ps(Kept::load8(w + r * apart + i), x0, a[r]);
+      b[r] = _mm256_fmadd_ps(Kept::load8(w + r * apart + i + 8), x1, b[r]);
+    }
+  }
+  #pragma GCC unroll 4
+  for (int r = 0; r < 4; r++) {
+    float sum = sum8(_mm256_add_ps(a[r], b[r]));
+    for (int64_t c = i; c < cols; c++) sum += Kept::load1(w[r * apart + c]) * x[c];
+    out[r] = sum;
+  }
 }
 
 void widen(Kind kind, const void* from, float* to, int64_t n) {
@@ -256,9 +300,6 @@ void gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_
   }
 }
 
-inline float wide1(float x) { return x; }
-inline float wide1(uint16_t h) { return f16_to_f32(h); }
-
 }  // namespace
 
 #include "attend_256.h"
@@ -271,9 +312,12 @@ Kernels table_of(const char* name) {
   k.gemv_q4 = gemv<false>;
   k.gemm_q8 = gemm<true>;
   k.gemm_q4 = gemm<false>;
-  k.dot_f32 = dot_f32;
-  k.dot_f16 = dot_f16;
-  k.dot_bf16 = dot_bf16;
+  k.dot_f32 = dot<Float>;
+  k.dot_f16 = dot<Half>;
+  k.dot_bf16 = dot<Brain>;
+  k.dot4_f32 = dot4<Float>;
+  k.dot4_f16 = dot4<Half>;
+  k.dot4_bf16 = dot4<Brain>;
   k.widen = widen;
   k.to_f16 = to_f16;
   k.pack = pack;

@@ -145,13 +145,16 @@ namespace kvad {
 const Kernels* kernels_avx512() {
   static const Kernels table = [] {
     Kernels k = body_table("avx512");
-    k.gemv_q8 = gemv<true>;
-    k.gemv_q4 = gemv<false>;
+    k.gemv_q8 = each_group<true, gemv<true>>;
+    k.gemv_q4 = each_group<false, gemv<false>>;
     k.gemm_q8 = gemm<true>;
     k.gemm_q4 = gemm<false>;
     k.dot_f32 = dot_f32;
     k.dot_f16 = dot_f16;
     k.dot_bf16 = dot_bf16;
+    k.dot4_f32 = each_dot<float, dot_f32>;
+    k.dot4_f16 = each_dot<uint16_t, dot_f16>;
+    k.dot4_bf16 = each_dot<uint16_t, dot_bf16>;
     k.widen = widen;
     k.to_f16 = to_f16;
     if (const Kernels* narrower = kernels_avx2()) {

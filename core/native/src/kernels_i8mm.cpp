@@ -52,7 +52,7 @@ void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count
   const Kernels* neon = kernels_neon();
   int64_t i = 0;
   for (; i + 2 <= count; i += 2) pair<Q8>(group, x, first + i, out + i * ldo, ldo);
-  if (i < count) (Q8 ? neon->gemv_q8 : neon->gemv_q4)(group, x, first + i, out + i * ldo);
+  if (i < count) (Q8 ? neon->gemv_q8 : neon->gemv_q4)(group, 1, x, first + i, out + i * ldo);
 }
 
 }  // namespace

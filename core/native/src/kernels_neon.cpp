@@ -60,8 +60,8 @@ namespace kvad {
 const Kernels* kernels_neon() {
   static const Kernels table = [] {
     Kernels k = body_table("neon");
-    k.gemv_q8 = gemv<true>;
-    k.gemv_q4 = gemv<false>;
+    k.gemv_q8 = each_group<true, gemv<true>>;
+    k.gemv_q4 = each_group<false, gemv<false>>;
     k.gemm_q8 = gemm<true>;
     k.gemm_q4 = gemm<false>;
     return k;

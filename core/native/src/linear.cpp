@@ -52,36 +52,50 @@ void Engine::quant_piece(View x, const LinearPart& part, int64_t first, int64_t 
   float* spare = scratch.as<float>();
   const auto gemv = w.kind == Kind::Q8 ? kernels_->gemv_q8 : kernels_->gemv_q4;
   const auto gemm = w.kind == Kind::Q8 ? kernels_->gemm_q8 : kernels_->gemm_q4;
-  for (int64_t g = first; g < first + groups; g++) {
-    const uint8_t* group = w.matrix(part.index) + size_t(g) * bytes;
+  const uint8_t* from = w.matrix(part.index);
+  const int64_t whole = std::min(first + groups, w.rows / kGroup);  // groups whose rows all exist
+  if (x.rows == 1 && whole > first) gemv(from + size_t(first) * bytes, whole - first, rows, part.row, part.out.data + first * kGroup);
+  for (int64_t g = x.rows == 1 ? whole : first; g < first + groups; g++) {
     const int64_t n = std::min<int64_t>(kGroup, w.rows - g * kGroup);
     float* out = n == kGroup ? part.out.data + g * kGroup : spare;
-    const int64_t ldo = n == kGroup ? part.out.stride : kGroup;
-    if (x.rows == 1) gemv(group, rows, part.row, out);
-    else gemm(group, rows, part.row, x.rows, out, ldo);
+    gemm(from + size_t(g) * bytes, rows, part.row, x.rows, out, n == kGroup ? part.out.stride : kGroup);
     if (n < kGroup)
       for (int64_t r = 0; r < x.rows; r++) std::memcpy(part.out.row(r) + g * kGroup, spare + r * kGroup, size_t(n) * 4);
-    add_bias(part.out, g * kGroup, n, part.bias);
   }
+  add_bias(part.out, first * kGroup, std::min(w.rows - first * kGroup, groups * kGroup), part.bias);
+}
+
+// Four rows at once, a quarter of the piece apart: see the kernels for why.
+void Engine::few_dense_rows(View x, const LinearPart& part, int64_t from, int64_t to) {
+  const Weight& w = *part.weight;
+  const uint8_t* data = w.matrix(part.index);
+  const size_t row_bytes = size_t(w.cols) * dense_bytes(w.kind);
+  const int64_t quarter = (to - from) / 4, apart = quarter * w.cols;
+  for (int64_t r = 0; r < x.rows; r++) {
+    float* out = part.out.row(r);
+    for (int64_t o = from; o < from + quarter; o++) {
+      const uint8_t* row = data + size_t(o) * row_bytes;
+      float y[4];
+      if (w.kind == Kind::F32) kernels_->dot4_f32(reinterpret_cast<const float*>(row), apart, x.row(r), w.cols, y);
+      else if (w.kind == Kind::BF16) kernels_->dot4_bf16(reinterpret_cast<const uint16_t*>(row), apart, x.row(r), w.cols, y);
+      else kernels_->dot4_f16(reinterpret_cast<const uint16_t*>(row), apart, x.row(r), w.cols, y);
+      for (int64_t i = 0; i < 4; i++) out[o + i * quarter] = y[i];
+    }
+    for (int64_t o = from + 4 * quarter; o < to; o++) {
+      const uint8_t* row = data + size_t(o) * row_bytes;
+      out[o] = w.kind == Kind::F32    ? kernels_->dot_f32(reinterpret_cast<const float*>(row), x.row(r), w.cols)
+               : w.kind == Kind::BF16 ? kernels_->dot_bf16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols)
+                                      : kernels_->dot_f16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols);
+    }
+  }
+  add_bias(part.out, from, to - from, part.bias);
 }
 
 void Engine::dense_piece(View x, const LinearPart& part, int64_t first, int64_t groups, int thread) {
   const Weight& w = *part.weight;
   const uint8_t* data = w.matrix(part.index);
   const int64_t from = first * kGroup, to = std::min(w.rows, (first + groups) * kGroup);
-  if (x.rows < kGemmRows && !quantised(w.kind)) {
-    const size_t size = dense_bytes(w.kind);
-    for (int64_t o = from; o < to; o++) {
-      const uint8_t* row = data + size_t(o * w.cols) * size;
-      for (int64_t r = 0; r < x.rows; r++) {
-        const float y = w.kind == Kind::F32    ? kernels_->dot_f32(reinterpret_cast<const float*>(row), x.row(r), w.cols)
-                        : w.kind == Kind::BF16 ? kernels_->dot_bf16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols)
-                                               : kernels_->dot_f16(reinterpret_cast<const uint16_t*>(row), x.row(r), w.cols);
-        part.out.row(r)[o] = part.bias ? y + part.bias[o] : y;
-      }
-    }
-    return;
-  }
+  if (x.rows < kGemmRows && !quantised(w.kind)) return few_dense_rows(x, part, from, to);
   Buffer& scratch = scratch_[size_t(thread)];
   const int64_t panel_floats = groups * kGroup * kPanelDepth;
   const bool unpack = quantised(w.kind);  // the control arm: weights widened to f32, activations as they are

@@ -70,8 +70,8 @@ bool quantised_products(const Kernels& k, const Kernels& p) {
     const auto gemm = kind == Kind::Q8 ? k.gemm_q8 : k.gemm_q4;
     float expected[kRows * kGroup], one[kGroup], many[kRows * kGroup];
     for (int64_t r = 0; r < kRows; r++) {
-      expected_gemv(group, theirs.view(), r, expected + r * kGroup);
-      gemv(group, theirs.view(), r, one);
+      expected_gemv(group, 1, theirs.view(), r, expected + r * kGroup);
+      gemv(group, 1, theirs.view(), r, one);
       if (!close(one, expected + r * kGroup, kGroup)) return false;
     }
     for (int64_t rows = 1; rows <= kRows; rows++) {

@@ -60,7 +60,7 @@ struct Activations {
 };
 
 void quantised(const Kernels& k, const Kernels& p, Pool& pool, Random& random) {
-  const int64_t rows = random.from(1, 20), weights = random.from(1, 40), cols = random.from(1, random.bits() % 8 == 0 ? 2200 : 200);
+  const int64_t rows = random.from(1, 20), weights = random.from(1, 200), cols = random.from(1, random.bits() % 8 == 0 ? 2200 : 200);
   const auto w = random.values(weights * cols), x = random.values(rows * cols, 3);
   const Activations mine(k, x, rows, cols), theirs(p, x, rows, cols);
   expect(mine.q == theirs.q && mine.sum == theirs.sum, k.name, "codes of activations", cols);
@@ -71,12 +71,17 @@ void quantised(const Kernels& k, const Kernels& p, Pool& pool, Random& random) {
     const auto gemv = kind == Kind::Q8 ? k.gemv_q8 : k.gemv_q4, plain = kind == Kind::Q8 ? p.gemv_q8 : p.gemv_q4;
     const auto gemm = kind == Kind::Q8 ? k.gemm_q8 : k.gemm_q4;
     const char* what = kind == Kind::Q8 ? "product of q8" : "product of q4";
-    for (int64_t g = 0; g < groups_of(weights); g++) {
+    const int64_t groups = groups_of(weights), row = random.from(0, rows - 1);
+    std::vector<float> all(size_t(groups * kGroup)), all_expected(all);
+    gemv(packed.as<uint8_t>(), groups, theirs.view(), row, all.data());
+    plain(packed.as<uint8_t>(), groups, theirs.view(), row, all_expected.data());
+    expect(close(all.data(), all_expected.data(), groups * kGroup), k.name, what, groups);
+    for (int64_t g = 0; g < groups; g++) {
       const uint8_t* group = packed.as<uint8_t>() + size_t(g) * group_bytes(kind, blocks_of(cols));
       std::vector<float> expected(size_t(rows * kGroup)), one(kGroup);
       for (int64_t r = 0; r < rows; r++) {
-        plain(group, theirs.view(), r, &expected[size_t(r * kGroup)]);
-        gemv(group, theirs.view(), r, one.data());
+        plain(group, 1, theirs.view(), r, &expected[size_t(r * kGroup)]);
+        gemv(group, 1, theirs.view(), r, one.data());
         expect(close(one.data(), &expected[size_t(r * kGroup)], kGroup), k.name, what, cols);
       }
       const int64_t first = random.from(0, rows - 1), count = rows - first, ldo = kGroup + random.from(0, 5);
@@ -144,6 +149,16 @@ void dense(const Kernels& k, const Kernels& p, Random& random) {
   const float mine[3] = {k.dot_f32(w.data(), x.data(), cols), k.dot_f16(f16.data(), x.data(), cols), k.dot_bf16(bf16.data(), x.data(), cols)};
   const float theirs[3] = {p.dot_f32(w.data(), x.data(), cols), p.dot_f16(f16.data(), x.data(), cols), p.dot_bf16(bf16.data(), x.data(), cols)};
   expect(close(mine, theirs, 3), k.name, "dot product", cols);
+  if (weights >= 4) {
+    const int64_t apart = weights / 4 * cols;
+    float four[12], expected_four[12];
+    for (const auto& [set, out] : {std::pair<const Kernels*, float*>{&k, four}, {&p, expected_four}}) {
+      set->dot4_f32(w.data(), apart, x.data(), cols, out);
+      set->dot4_f16(f16.data(), apart, x.data(), cols, out + 4);
+      set->dot4_bf16(bf16.data(), apart, x.data(), cols, out + 8);
+    }
+    expect(close(four, expected_four, 12), k.name, "four dot products", cols);
+  }
   for (const Kind kind : {Kind::F32, Kind::F16, Kind::BF16}) {
     const void* stored = kind == Kind::F32 ? static_cast<const void*>(w.data()) : kind == Kind::F16 ? f16.data() : bf16.data();
     std::vector<float> wide(w.size()), expected_wide(w.size()), panel(size_t(cols * kGroup)), expected_panel(panel.size());
@@ -259,7 +274,7 @@ void tasks_of(int threads, Random& random) {
 // A table that computes something else has to be noticed.
 void wrong_tables() {
   Kernels wrong = *kernels_for("");
-  wrong.gemv_q8 = [](const uint8_t*, const QuantRows&, int64_t, float* out) { std::memset(out, 0, kGroup * sizeof(float)); };
+  wrong.gemv_q8 = [](const uint8_t*, int64_t, const QuantRows&, int64_t, float* out) { std::memset(out, 0, kGroup * sizeof(float)); };
   expect(!agrees_with_portable(wrong), "self-check", "a wrong product of q8 was not noticed");
   wrong = *kernels_for("");
   wrong.dot_bf16 = [](const uint16_t*, const float*, int64_t) { return 0.5f; };
