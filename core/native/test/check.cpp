@@ -110,7 +110,7 @@ void no_numbers(const Kernels& k, Pool& pool, Random& random) {
     std::vector<float> clean(size_t(rows * kGroup)), dirty(clean.size()), one(kGroup);
     gemm(packed.as<uint8_t>(), before.view(), 0, rows, clean.data(), kGroup);
     gemm(packed.as<uint8_t>(), after.view(), 0, rows, dirty.data(), kGroup);
-    gemv(packed.as<uint8_t>(), after.view(), bad, one.data());
+    gemv(packed.as<uint8_t>(), 1, after.view(), bad, one.data());
     for (int64_t i = 0; i < rows * kGroup; i++)
       expect(i / kGroup == bad ? std::isnan(dirty[size_t(i)]) : dirty[size_t(i)] == clean[size_t(i)], k.name, "an activation that is no number", cols);
     for (const float y : one) expect(std::isnan(y), k.name, "an activation that is no number", cols);
