@@ -69,7 +69,11 @@ const apart = (got: readonly Row[], expected: readonly Row[]): number => {
   return differences.reduce((most, value) => (value <= most ? most : value), 0);
 };
 
-const NEAR = 2e-5;
+/**
+ * f32 against doubles: a key of two values that relu nearly cuts off is normalised all the same, which makes rounding a
+ * thousand times larger. What is wrong in a formula differs by hundredths.
+ */
+const NEAR = 5e-4;
 
 describe.each(Object.entries(ARITHMETICS))('gated-delta-net on %s', (_, makeOps) => {
   const ops = makeOps();
