@@ -2,11 +2,11 @@
  * kvad beside llama.cpp on the same machine, in turns: medians, full ranges and ratios. Run by hand, not by the tests:
  *
  *   node test/bench/vs-llama.ts --llama-bench PATH --gguf MODEL-q8_0.gguf --plan test/bench/plans/MODEL.json --quant q8 \
- *     [--rounds 5] [--threads 2] [--prompt-tokens 512] [--decode-tokens 64]
+ *     [--rounds 5] [--repeats 3] [--threads 2] [--prompt-tokens 512] [--decode-tokens 64] [--node PATH]
  *
- * Needs Node 22.18 or later, which runs TypeScript as it is. Both have the same threads, prompt and steps, and decode from
- * an empty context. The GGUF has to have the shapes of the plan; both sizes are printed, for a peer with more bytes to
- * read is no peer.
+ * Needs Node 22.18 or later, which runs TypeScript as it is; `--node` is the one that runs kvad (default: the same). Both
+ * have the same threads, prompt and steps, warm up once and repeat in each turn, and decode from an empty context. The GGUF
+ * has to have the shapes of the plan; both sizes are printed, for a peer with more bytes to read is no peer.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -26,6 +26,8 @@ const { values: given } = parseArgs({
     plan: { type: 'string' },
     quant: { type: 'string', default: 'q8' },
     rounds: { type: 'string', default: '5' },
+    repeats: { type: 'string', default: '3' },
+    node: { type: 'string', default: process.execPath },
     threads: { type: 'string', default: '2' },
     'prompt-tokens': { type: 'string', default: '512' },
     'decode-tokens': { type: 'string', default: '64' },
@@ -37,11 +39,11 @@ const required = (name: 'llama-bench' | 'gguf' | 'plan'): string => {
   return value;
 };
 const [llamaBench, gguf, plan] = [required('llama-bench'), required('gguf'), required('plan')];
-const { threads, quant, 'prompt-tokens': prompt, 'decode-tokens': steps } = given;
+const { threads, quant, repeats, 'prompt-tokens': prompt, 'decode-tokens': steps } = given;
 const root = path.resolve(import.meta.dirname, '../..');
 
 const llama = (): Rates => {
-  const words = ['-m', gguf, '-t', threads, '-p', prompt, '-n', steps, '-r', '1', '-o', 'json'];
+  const words = ['-m', gguf, '-t', threads, '-p', prompt, '-n', steps, '-r', repeats, '-o', 'json'];
   const rows = JSON.parse(
     execFileSync(llamaBench, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
   ) as {
@@ -59,9 +61,9 @@ const llama = (): Rates => {
 
 let weightBytes = 0;
 const kvad = (): Rates => {
-  const words = ['bench', '--plan', plan, '--quant', quant, '--rounds', '1', '--threads', threads];
+  const words = ['bench', '--plan', plan, '--quant', quant, '--rounds', repeats, '--threads', threads];
   const more = ['--prompt-tokens', prompt, '--decode-tokens', steps, '--json'];
-  const text = execFileSync(process.execPath, [path.join(root, 'cli/bin/kvad.js'), ...words, ...more], {
+  const text = execFileSync(given.node, [path.join(root, 'cli/bin/kvad.js'), ...words, ...more], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
