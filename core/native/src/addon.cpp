@@ -98,7 +98,7 @@ napi_value number(napi_env env, double v) { napi_value out; napi_create_double(e
 napi_value text(napi_env env, const char* v) { napi_value out; napi_create_string_utf8(env, v, NAPI_AUTO_LENGTH, &out); return out; }
 napi_value nothing(napi_env env) { napi_value out; napi_get_undefined(env, &out); return out; }
 
-// create(threads, kernels name or '', arena bytes, dequantise) -> engine
+// create(threads, kernels name or '', arena bytes, dequantise) -> engine; code THREADS where the system has not so many
 napi_value create(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
   const int64_t threads = a.integer(0);
@@ -123,8 +123,7 @@ napi_value dispose(napi_env env, napi_callback_info info) {
   return nothing(env);
 }
 
-// An ArrayBuffer over memory of ours, which `drop` is called for when it is collected. Node calls it itself for a buffer
-// that it finds too large, but not where it makes none at all.
+// An ArrayBuffer over memory of ours; `drop` is called when it is collected, by Node also where it finds it too large.
 napi_value external(Arguments& a, void* data, size_t bytes, napi_finalize drop, void* owner) {
   napi_value out;
   const napi_status status = napi_create_external_arraybuffer(a.env, data, bytes, drop, owner, &out);
@@ -368,6 +367,8 @@ template <napi_value (*Call)(napi_env, napi_callback_info)> napi_value guarded(n
     return Call(env, info);
   } catch (const std::bad_alloc&) {
     napi_throw_error(env, nullptr, "native arithmetic: no memory left");
+  } catch (const std::system_error& error) {
+    napi_throw_error(env, "THREADS", error.what());
   } catch (const std::exception& error) {
     napi_throw_error(env, nullptr, error.what());
   }

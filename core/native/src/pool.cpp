@@ -39,11 +39,20 @@ thread_local const Pool* led = nullptr;
 }  // namespace
 
 Pool::Pool(int threads) {
-  for (int t = 1; t < threads; t++) workers_.emplace_back([this, t] { work(t); });
+  try {
+    for (int t = 1; t < threads; t++) workers_.emplace_back([this, t] { work(t); });
+  } catch (...) {
+    end();  // a thread that nobody joins would end the process
+    throw;
+  }
 }
 
 Pool::~Pool() {
   finish();
+  end();
+}
+
+void Pool::end() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_.store(true);

@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace kvad {
 
 class Pool {
  public:
+  // Throws std::system_error where the system does not give so many threads.
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -44,6 +46,7 @@ class Pool {
   using Body = void (*)(const void*, int64_t, int);
   void run_raw(int64_t pieces, Body body, const void* context);
   void work(int thread);
+  void end();
   bool lead(int thread);
   bool help(int thread, uint32_t& seen);
   bool take(uint32_t epoch, int64_t& piece);

@@ -1,6 +1,7 @@
 #include "warm.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "mapping.h"
 
@@ -22,8 +23,14 @@ Warmer::~Warmer() {
 
 void Warmer::push(const uint8_t* data, size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error&) {
+      return;  // no thread to be had: pages come when they are read
+    }
+  }
   ranges_.push_back({data, bytes});
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   changed_.notify_one();
 }
 

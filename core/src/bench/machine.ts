@@ -1,5 +1,5 @@
 import { cpus, freemem, loadavg } from 'node:os';
-import { loadAddon, type Addon, type NativeEngine } from '../kernels/native/addon.js';
+import { createEngine, loadAddon, type Addon, type NativeEngine } from '../kernels/native/addon.js';
 
 /** More than any cache holds. */
 const READ_BYTES = 256 * 2 ** 20;
@@ -17,7 +17,7 @@ export class ReadBandwidth {
 
   private constructor(addon: Addon, threads: number) {
     this.#addon = addon;
-    this.#engine = addon.create(threads, '', 2 ** 20, 0);
+    this.#engine = createEngine(addon, { threads, arenaBytes: 2 ** 20 });
     this.#memory = new Uint8Array(new ArrayBuffer(READ_BYTES)).fill(1);
   }
 

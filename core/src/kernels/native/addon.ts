@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { KvadError } from '../../errors/kvad-error.js';
 
 declare const engine: unique symbol;
 /** An engine of the addon: scratch, weights, states and threads of one model. */
@@ -19,7 +20,7 @@ export interface Addon {
   readonly distrusted: string;
   readonly opcodes: string;
   readonly layoutVersion: number;
-  /** `kernels` empty: the best. `dequantise` 1: activations of quantised products stay f32. */
+  /** `createEngine` below says what is refused. */
   create(threads: number, kernels: string, arenaBytes: number, dequantise: number): NativeEngine;
   dispose(engine: NativeEngine): void;
   /** The first `bytes` of the scratch memory. */
@@ -120,3 +121,27 @@ export const loadAddon = (): Addon | null => {
   }
   return loaded;
 };
+
+/**
+ * `kernels` empty: the best. `dequantise`: activations of quantised products stay f32. Throws KVAD_E_OPTION where the
+ * system does not let this process start so many threads.
+ */
+export const createEngine = (
+  addon: Addon,
+  { threads, kernels = '', arenaBytes, dequantise = false }: EngineOptions,
+): NativeEngine => {
+  try {
+    return addon.create(threads, kernels, arenaBytes, dequantise ? 1 : 0);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'THREADS') throw error;
+    const expected = 'no more than this process may start (ulimit -u, or the limit of its container)';
+    throw new KvadError('KVAD_E_OPTION', { option: '--threads', value: String(threads), expected }, { cause: error });
+  }
+};
+
+interface EngineOptions {
+  readonly threads: number;
+  readonly kernels?: string;
+  readonly arenaBytes: number;
+  readonly dequantise?: boolean;
+}

@@ -1,7 +1,7 @@
 import { decodeFloats } from '../half.js';
 import type { Ops } from '../ops.js';
 import type { Matrix, MatrixStack, Vector } from '../tensor.js';
-import { loadAddon, type Addon } from './addon.js';
+import { createEngine, loadAddon, type Addon } from './addon.js';
 import { arithmeticOps } from './arithmetic.js';
 import { CommandList } from './commands.js';
 import { NativeVector, type NativeMatrix } from './handles.js';
@@ -31,7 +31,7 @@ export const createNativeOps = (options: NativeOptions): Ops | null => {
 };
 
 const nativeOps = (addon: Addon, { threads, kernels, dequantise, kvCacheDtype }: NativeOptions): Ops => {
-  const engine = addon.create(threads, kernels ?? '', ARENA_BYTES, dequantise ? 1 : 0);
+  const engine = createEngine(addon, { threads, kernels: kernels ?? '', arenaBytes: ARENA_BYTES, dequantise });
   const list = new CommandList(addon, engine);
   const scratch = new NativeScratch(list, ARENA_BYTES);
   return {
