@@ -96,9 +96,25 @@ export class Model {
     const mark = this.#ops.mark();
     try {
       const pass = new Pass(this.#ops, Object.keys(this.plan.ropeTables), this.rope, sequences);
-      return this.#logits(this.#hidden(pass), pass, sequences);
+      const hidden = this.#hidden(pass);
+      const logits = this.#logits(hidden, pass, sequences);
+      // Where nobody wants logits nobody has waited: what fails is to fail here, not in another sequence's forward.
+      this.#ops.host(this.#ops.rows(hidden, 0, 1));
+      return logits;
+    } catch (error) {
+      this.#runRecorded();
+      throw error;
     } finally {
       this.#ops.release(mark);
+    }
+  }
+
+  /** After an error: what was recorded before it is run, for nothing of it may stay behind for the next forward. */
+  #runRecorded(): void {
+    try {
+      this.#ops.host(this.#ops.tensor(1, 1));
+    } catch {
+      // what fails here follows from the error that is thrown
     }
   }
 
@@ -218,5 +234,6 @@ const wantedRows = ({ logits, into }: SequenceRows, length: number, vocabSize: n
   };
 };
 
-const contextOf = ({ contextLength, embedding: { positions } }: ModelPlan): number =>
+/** Tokens that a sequence of this plan may have. */
+export const contextOf = ({ contextLength, embedding: { positions } }: ModelPlan): number =>
   positions.kind === 'learned' ? Math.min(contextLength, positions.count - positions.offset) : contextLength;
