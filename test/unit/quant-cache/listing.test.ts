@@ -146,6 +146,22 @@ describe('kvad cache', () => {
     expect(json.removed.map(({ state }) => state).sort()).toEqual(['leftover', 'ready']);
     expect(readdirSync(folder).sort()).toEqual([`a--b@c.q8.kvq.${process.pid}-1.tmp`, 'notes.txt']);
   });
+
+  it('knows a leftover whose number another process has by now', () => {
+    keep('tiny');
+    const file = path.join(folder, `a--b@c.q8.kvq.${process.pid}-1.tmp`);
+    writeFileSync(file, 'x');
+    const before = Date.now() / 1000 - 3600;
+    utimesSync(file, before, before);
+    expect(listQuantCaches(env).find(({ model }) => model === 'a/b@c')).toMatchObject({ state: 'leftover' });
+  });
+
+  it('says what keeps it from looking', async () => {
+    mkdirSync(path.dirname(folder), { recursive: true });
+    writeFileSync(folder, '');
+    const { exit, err } = await kvad('cache');
+    expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 1, code: 'KVAD_E_FILE' });
+  });
 });
 
 describe('kvad cache clear NAME', () => {

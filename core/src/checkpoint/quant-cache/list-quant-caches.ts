@@ -1,7 +1,8 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { KvadError } from '../../errors/kvad-error.js';
 import { loadAddon } from '../../kernels/native/addon.js';
-import { openBytes } from '../read.js';
+import { openBytes, type ByteSource } from '../read.js';
 import { quantCacheFolder, sourceOf } from './identity.js';
 import type { QuantHeader } from './layout.js';
 import { readHeader } from './open-quant-cache.js';
@@ -27,9 +28,15 @@ export interface QuantCacheFile {
   readonly directory: string | null;
 }
 
+/**
+ * No writer pauses so long between two matrices. The number of one that has died may since be that of another process:
+ * in a container it mostly is.
+ */
+const PAUSE_MILLISECONDS = 600_000;
+
 const NAME = /^(.+)\.(q8|q4)\.kvq(?:\.(\d+)-\d+\.tmp)?$/;
 
-/** What the cache folder holds, by name. Other files in it are not ours. */
+/** What the cache folder holds, by name. Other files in it are not ours. Throws KVAD_E_FILE. */
 export const listQuantCaches = (env: NodeJS.ProcessEnv = process.env): QuantCacheFile[] => {
   const folder = quantCacheFolder(env);
   return namesIn(folder)
@@ -37,17 +44,22 @@ export const listQuantCaches = (env: NodeJS.ProcessEnv = process.env): QuantCach
     .flatMap((name) => describe(path.join(folder, name)) ?? []);
 };
 
-/** Removes a file of the cache. A process that has it mapped keeps what it has. */
+/** Removes a file of the cache. A process that has it mapped keeps what it has. Throws KVAD_E_FILE. */
 export const removeQuantCache = ({ file }: QuantCacheFile): void => {
-  rmSync(file, { force: true });
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    throw new KvadError('KVAD_E_FILE', { action: 'write', file, reason: (error as Error).message }, { cause: error });
+  }
 };
 
 const namesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []; // nothing has been quantised yet
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return []; // nothing has been quantised yet
+    throw new KvadError('KVAD_E_FILE', { action: 'read', file: folder, reason: message }, { cause: error });
   }
 };
 
@@ -57,9 +69,17 @@ const describe = (file: string): QuantCacheFile | null => {
   if (stem === undefined || stat?.isFile() !== true) return null;
   const known = { file, model: modelName(stem), precision: precision as 'q8' | 'q4', bytes: stat.size };
   if (writer !== undefined) {
-    return { ...known, state: isRunning(Number(writer)) ? 'writing' : 'leftover', reason: null, directory: null };
+    const isWritten = isRunning(Number(writer)) && Date.now() - stat.mtimeMs < PAUSE_MILLISECONDS;
+    return { ...known, state: isWritten ? 'writing' : 'leftover', reason: null, directory: null };
   }
-  const source = openBytes(file);
+  let source: ByteSource;
+  try {
+    source = openBytes(file);
+  } catch (error) {
+    if (!(error instanceof KvadError)) throw error;
+    if (!existsSync(file)) return null; // deleted meanwhile
+    return { ...known, state: 'stale', reason: (error.cause as Error).message, directory: null };
+  }
   try {
     const header = readHeader(source);
     const reason = typeof header === 'string' ? header : staleness(header);

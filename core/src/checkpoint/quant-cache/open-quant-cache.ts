@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { KvadError } from '../../errors/kvad-error.js';
 import type { WeightData } from '../../kernels/tensor.js';
 import { openBytes, type ByteSource } from '../read.js';
 import {
@@ -29,7 +30,14 @@ export type OpenedQuantCache =
 
 export const openQuantCache = (file: string, wanted: QuantIdentity): OpenedQuantCache => {
   if (!existsSync(file)) return { cache: null, stale: null };
-  const source = openBytes(file);
+  let source: ByteSource;
+  try {
+    source = openBytes(file);
+  } catch (error) {
+    // It has been deleted meanwhile, or is nothing that can be read: the load goes on without it, and says so.
+    if (!(error instanceof KvadError)) throw error;
+    return { cache: null, stale: existsSync(file) ? (error.cause as Error).message : null };
+  }
   const header = readHeader(source);
   const stale = typeof header === 'string' ? header : difference(header.identity, wanted);
   if (stale !== null || typeof header === 'string') {

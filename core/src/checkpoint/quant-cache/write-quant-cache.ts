@@ -1,15 +1,16 @@
+import { randomInt } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { WeightData } from '../../kernels/tensor.js';
 import { ALIGNMENT, MAGIC, PREFIX_BYTES, type QuantEntry, type QuantHeader, type QuantIdentity } from './layout.js';
 
 const MOST_AT_ONCE = 2 ** 30;
-let made = 0;
 
 /**
  * Writes a cache while a model is quantised. Nothing of the final name exists before `finish`; a process that dies
  * leaves a temporary file, and several may write at once: the last one to finish is kept, and each is whole.
  * A failure (no space, no permission) abandons the cache, never the load: `failure` says why.
+ * The number of the process does not make a name: containers that share the folder give all of theirs the same one.
  */
 export class QuantCacheWriter {
   failure: string | null = null;
@@ -23,7 +24,7 @@ export class QuantCacheWriter {
 
   constructor(file: string, identity: QuantIdentity, directory: string) {
     this.#file = file;
-    this.#temporary = `${file}.${process.pid}-${(made += 1)}.tmp`;
+    this.#temporary = `${file}.${process.pid}-${randomInt(2 ** 47)}.tmp`;
     this.#identity = identity;
     this.#directory = directory;
     this.#attempt(() => {
@@ -54,9 +55,9 @@ export class QuantCacheWriter {
       view.setBigUint64(16, BigInt(header.byteLength), true);
       writeAll(descriptor, prefix, 0);
       fsyncSync(descriptor);
+      renameSync(this.#temporary, this.#file);
       closeSync(descriptor);
       this.#descriptor = null;
-      renameSync(this.#temporary, this.#file);
     });
   }
 
