@@ -39,6 +39,8 @@ const WATCH_MILLISECONDS = 500;
 /** `kvad bench [MODEL…]`: exit code 1 if a kernel differs from the reference. */
 export const bench: Action<'bench'> = async (io, { args, options }) => {
   const start = performance.now();
+  refuseIdleFlags(args.models, options);
+  const settings = settingsOf(io, options);
   const facts = machineFacts();
   const watched = new OthersShare();
   await sleep(WATCH_MILLISECONDS, undefined, { signal: io.interrupt });
@@ -47,7 +49,6 @@ export const bench: Action<'bench'> = async (io, { args, options }) => {
   if (before > BUSY_SHARE)
     await note(io, warnings, `others use ${percent(before)} of the processors: wait until the machine is quiet`);
 
-  const settings = settingsOf(io, options);
   const during = new OthersShare();
   const kernels = options.kernels
     ? benchKernels({ ...settings, precisions: precisionsOf(options.quant) }).results.map(kernelObject)
@@ -98,6 +99,21 @@ export const bench: Action<'bench'> = async (io, { args, options }) => {
   return kernels.every(({ agrees }) => agrees) ? 0 : 1;
 };
 
+/** What would be passed over in silence is refused. Throws KVAD_E_USAGE. */
+const refuseIdleFlags = (models: readonly string[], options: Options<'bench'>): void => {
+  const { plan, kernels } = options;
+  const idle = {
+    MODEL: models.length > 0 && (kernels || plan !== undefined),
+    '--plan': plan !== undefined && kernels,
+    '--control': options.control && kernels,
+    '--beside-busy': options.besideBusy && kernels,
+  };
+  const flag = Object.entries(idle).find(([, isIdle]) => isIdle)?.[0];
+  if (flag === undefined) return;
+  const problem = `${flag} does not go with ${kernels ? '--kernels, which measures no model' : '--plan'}`;
+  throw new KvadError('KVAD_E_USAGE', { problem, command: 'bench' });
+};
+
 const settingsOf = (io: Io, options: Options<'bench'>): BenchOptions => ({
   variants: variantsOf(precisionsOf(options.quant), options.control),
   rounds: options.rounds ?? 5,
@@ -117,7 +133,7 @@ const precisionsOf = (list: string | undefined): BenchPrecision[] =>
     if (precision !== undefined) return precision;
     throw new KvadError('KVAD_E_OPTION', {
       option: '--quant',
-      value: name,
+      value: name.trim() || 'empty',
       expected: `some of ${PRECISIONS.join(', ')}`,
     });
   });

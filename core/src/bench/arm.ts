@@ -34,7 +34,13 @@ export class Arm {
     const weights = source.weights(variant.precision);
     const quantised = source.quantised(variant, this.#ops);
     const pieces = { plan, parts, slots, weights, ops: this.#ops, quant: variant.precision };
-    this.#model = new Model(quantised === null ? pieces : { ...pieces, quantised });
+    try {
+      this.#model = new Model(quantised === null ? pieces : { ...pieces, quantised });
+    } catch (error) {
+      quantised?.abandon();
+      this.#ops.dispose();
+      throw error;
+    }
     quantised?.finish();
     this.#scheduler = new Scheduler(this.#model, batchSize);
     this.traffic = weightTraffic(plan, slots, weights, variant.precision);

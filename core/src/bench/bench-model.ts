@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KvadError } from '../errors/kvad-error.js';
+import { contextOf } from '../runtime/model.js';
 import { Arm, type ArmOptions } from './arm.js';
 import { availableMemory, BANDWIDTH_BYTES, ReadBandwidth } from './machine.js';
 import type { BenchSource } from './sources.js';
@@ -61,10 +62,14 @@ interface Measured {
 
 /**
  * Measures the variants of one model in turns, so that a machine that changes its speed changes it for all. Throws
- * KVAD_E_BENCH_MEMORY where they do not fit in memory together, and the reason of an abort.
+ * KVAD_E_BENCH_MEMORY where they do not fit in memory together, KVAD_E_CONTEXT, and the reason of an abort.
  */
 export const benchModel = async (source: BenchSource, options: BenchOptions): Promise<BenchRun> => {
   requireMemory(source, options.variants);
+  const longest = Math.max(options.promptTokens, options.depth + options.decodeTokens);
+  if (longest > contextOf(source.plan)) {
+    throw new KvadError('KVAD_E_CONTEXT', { tokens: longest, contextLength: contextOf(source.plan) });
+  }
   const arms: Arm[] = [];
   let bandwidth: ReadBandwidth | null = null;
   try {
@@ -145,9 +150,13 @@ const requireMemory = ({ name, plan, slots, ...source }: BenchSource, variants: 
   }
 };
 
+/** Ends by itself where this process has been killed. */
+const BUSY_LOOP =
+  'for (let i = 0; ; i++) if (i % 1e7 === 0 && process.ppid !== Number(process.argv[1])) process.exit()';
+
 /** A process that keeps one processor busy; given back once it does. */
 const busyProcess = async (): Promise<ChildProcess> => {
-  const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+  const child = spawn(process.execPath, ['-e', BUSY_LOOP, String(process.pid)], { stdio: 'ignore' });
   await sleep(300);
   return child;
 };

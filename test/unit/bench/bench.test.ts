@@ -105,8 +105,21 @@ describe('kvad bench', () => {
     ['a precision that is none', ['--quant', 'q8,q5'], 'KVAD_E_OPTION'],
     ['a plan that is none', ['--plan', 'package.json'], 'KVAD_E_PLAN_FILE'],
     ['a prompt beyond the context', ['--prompt-tokens', '1000000', '--quant', 'f32'], 'KVAD_E_CONTEXT'],
+    ['tokens behind others that fill the context', ['--depth', '1000000', '--quant', 'f32'], 'KVAD_E_CONTEXT'],
+    ['an empty precision', ['--quant', 'q8,'], 'KVAD_E_OPTION'],
   ])('refuses %s', async (_, words, code) => {
     const { exit, err } = await bench(...words);
     expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 1, code });
+  });
+
+  it.each([
+    [['cli/model', '--plan', path.join(plans, 'smollm2-135m.json')]],
+    [['cli/model', '--kernels']],
+    [['--kernels', '--plan', path.join(plans, 'smollm2-135m.json')]],
+    [['--kernels', '--control']],
+    [['--kernels', '--beside-busy']],
+  ])('refuses what it would pass over: %j', async (words) => {
+    const { exit, err } = await bench(...words);
+    expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 2, code: 'KVAD_E_USAGE' });
   });
 });
