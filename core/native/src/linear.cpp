@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kPieceBytes = 32 * 1024;  // decode: about 2 microseconds of reading
 constexpr int64_t kMostBytes = 512 * 1024;
+constexpr int64_t kStreams = 4;
 constexpr int64_t kGemmGroups = 4;
 constexpr int64_t kGemmRows = 6;            // from so many rows on the panel pays (dense)
 constexpr int64_t kPanelDepth = 256;
@@ -139,7 +140,8 @@ int64_t Engine::group_bytes_of(const Weight& w) const {
 }
 
 // Decode reads each weight once, and a thread reads fastest where it goes on: its pieces are long while much is left, and
-// short at the end, so that nobody waits long for the last one.
+// short at the end, so that nobody waits long for the last one. Four groups are read along four streams at once, so it is
+// fours of them while there are enough for everybody.
 void Engine::cut(const LinearPart* parts, int64_t count) {
   pieces_.clear();
   int64_t left = 0;
@@ -148,7 +150,9 @@ void Engine::cut(const LinearPart* parts, int64_t count) {
     const int64_t bytes = group_bytes_of(*parts[i].weight), groups = groups_of(parts[i].weight->rows);
     for (int64_t first = 0; first < groups;) {
       const int64_t share = std::min(kMostBytes, std::max(kPieceBytes, left / (pool_.threads() + 1)));
-      const int64_t n = std::min(groups - first, std::max<int64_t>(1, share / bytes));
+      int64_t n = std::max<int64_t>(1, share / bytes);
+      if (groups - first >= kStreams * pool_.threads()) n = (n + kStreams - 1) / kStreams * kStreams;
+      n = std::min(groups - first, n);
       pieces_.push_back({i, first, n});
       first += n;
       left -= n * bytes;
