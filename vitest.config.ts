@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/bundle-is-fresh.ts'],
+    setupFiles: ['test/property-seed.ts'],
     // The packages run as they are shipped: Node loads what `tsc` built, nothing is transformed again.
     server: { deps: { external: [/\/dist\//] } },
     // Processes, because native modules and workers are part of what is tested. Two fill the smallest machine.

@@ -107,9 +107,10 @@ void body_layer_norm(const float* x, const float* w, const float* b, float offse
   for (int64_t i = 0; i < n; i++) mean += x[i];
   mean /= double(n);
   for (int64_t i = 0; i < n; i++) { const double d = x[i] - mean; var += d * d; }
-  const float r = float(1.0 / std::sqrt(var / double(n) + double(eps))), m = float(mean);
+  // The mean in two floats: of values that are nearly equal, the rounding of one would be divided by their tiny deviation.
+  const float r = float(1.0 / std::sqrt(var / double(n) + double(eps))), m = float(mean), rest = float(mean - double(m));
   for (int64_t i = 0; i < n; i++) {
-    float y = (x[i] - m) * r;
+    float y = ((x[i] - m) - rest) * r;
     if (w) y *= w[i] + offset;
     if (b) y += b[i];
     out[i] = y;
