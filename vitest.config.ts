@@ -13,8 +13,9 @@ export default defineConfig({
     // Processes, because native modules and workers are part of what is tested. Two fill the smallest machine.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For what hangs. None measures speed: a machine may have ten times as much to do as ours.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     restoreMocks: true,
     unstubEnvs: true,
     // What a developer's environment says must not reach a test.

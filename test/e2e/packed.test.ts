@@ -17,7 +17,7 @@ afterAll(() => {
   installed.remove();
 });
 
-describe('kvad from its packed packages, in an empty folder', { timeout: 2 * MINUTES }, () => {
+describe('kvad from its packed packages, in an empty folder', { timeout: 5 * MINUTES }, () => {
   it('says its version', async () => {
     const { version } = readJson('cli/package.json') as { version: string };
     expect(await installed.kvad('--version')).toEqual({ stdout: `kvad ${version}\n`, stderr: '', exitCode: 0 });
@@ -65,11 +65,11 @@ const EXAMPLES = [
   { name: 'kvad-arch-example-maths', modelType: 'example_scan', lines: 150 },
 ];
 
-describe.each(EXAMPLES)('$name, a plugin of someone else', { timeout: 3 * MINUTES }, ({ name, modelType, lines }) => {
+describe.each(EXAMPLES)('$name, a plugin of someone else', { timeout: 5 * MINUTES }, ({ name, modelType, lines }) => {
   let packed: Awaited<ReturnType<typeof packExample>>;
   beforeAll(async () => {
     packed = await packExample(name);
-  }, 2 * MINUTES);
+  }, 5 * MINUTES);
 
   it(`has at most ${lines} lines of program, its test among them`, () => {
     const sources = repositoryFiles().filter((file) => file.startsWith(`test/e2e/plugins/${name}/`));

@@ -132,7 +132,7 @@ describe('what passes is tried again', () => {
 
   it('a connection that brings nothing more', async () => {
     hub.mishaps.push({ path: 'config.json', kind: 'stall', after: 3 });
-    expect(await client({}, { patience: 100 }).fetchText(model('owner/open'), 'config.json')).toBe(
+    expect(await client({}, { patience: 400 }).fetchText(model('owner/open'), 'config.json')).toBe(
       '{"model_type":"x"}',
     );
   });

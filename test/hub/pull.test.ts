@@ -141,7 +141,7 @@ describe('a download that goes wrong', () => {
       const [name] = blobs().filter((one) => one.endsWith('.incomplete'));
       return name === undefined ? 0 : lstatSync(path.join(repo(), 'blobs', name)).size;
     };
-    await expect.poll(unfinished, { timeout: 20_000, interval: 20 }).toBe(100_000);
+    await expect.poll(unfinished, { timeout: 60_000, interval: 20 }).toBe(100_000);
     child.kill();
     expect(await child.done).toMatchObject({
       exit: 130,

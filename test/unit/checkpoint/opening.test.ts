@@ -84,5 +84,5 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('opening a 
     // Numbers in the headers have some digits more; modules that are loaded on the way are the same.
     expect(large.read - small.read).toBeLessThan(32 * 1024);
     expect(large.grown).toBeLessThan(16 * MiB);
-  }, 60_000);
+  });
 });

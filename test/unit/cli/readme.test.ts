@@ -40,7 +40,7 @@ describe('the README', () => {
     },
   );
 
-  it.each(blocks('js').map((block) => [block]))('its program works:\n%s', { timeout: 60_000 }, (program) => {
+  it.each(blocks('js').map((block) => [block]))('its program works:\n%s', (program) => {
     const run = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: root, encoding: 'utf8' });
     expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
     expect(run.stdout).toMatch(/^[ ,][\s\S]{40,}/);

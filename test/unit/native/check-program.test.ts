@@ -44,7 +44,7 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('the kernel
       expect({ checked: checked(stdout), stderr }).toEqual({ checked: loadAddon()!.available.split(','), stderr: '' });
       expect(stdout).toContain('all agree with portable');
     },
-    10 * MINUTES,
+    20 * MINUTES,
   );
 
   it.runIf(process.arch === 'x64')(
@@ -54,7 +54,7 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('the kernel
       expect(checked(stdout)).toEqual(['avx512', 'avxvnni']);
       expect(stdout).toContain('all agree with portable');
     },
-    10 * MINUTES,
+    20 * MINUTES,
   );
 
   const compiler = find('aarch64-linux-gnu-g++');
@@ -67,7 +67,7 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('the kernel
       expect(checked(stdout)).toEqual(['i8mm', 'neon', 'portable']);
       expect(stdout).toContain('all agree with portable');
     },
-    10 * MINUTES,
+    20 * MINUTES,
   );
 });
 

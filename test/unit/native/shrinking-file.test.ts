@@ -78,7 +78,6 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('a mapped f
       expect(json.err.split('\n')).toHaveLength(2);
       expect(JSON.parse(json.err)).toEqual(asJson(words(file, 2 ** 20)));
     },
-    60_000,
   );
 
   it('that another one replaces is none: the old one is kept', async () => {
@@ -145,7 +144,7 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('a mapped f
       const { exit, out, err } = await ended;
       expect({ exit, out }).toEqual({ exit: 1, out: '' });
       expect(JSON.parse(err)).toEqual(asJson(words(file, opened)));
-    }, 60_000);
+    });
   });
 });
 

@@ -22,7 +22,7 @@ const add = (spec: string, places: Partial<RegistryOptions> = {}): Promise<Added
     signal: new AbortController().signal,
   });
 
-describe('adding a plugin', { timeout: 60_000 }, () => {
+describe('adding a plugin', () => {
   it('puts a copy of a folder into the user’s folder, where it is found', async () => {
     const source = folders.plugin(GOOD, 'project');
     const { plugin, replaced } = await add('./kvad-arch-good');

@@ -152,7 +152,7 @@ describe('a module with a mistake', () => {
   it.each([
     ['waits for ever', 'setInterval(() => {}, 1000); await new Promise(() => {});'],
     ['computes for ever', 'for (;;);'],
-  ])('%s', { timeout: 30_000 }, async (_, module) => {
+  ])('%s', async (_, module) => {
     await expect(fromOutside(module)).rejects.toMatchObject({
       code: 'KVAD_E_PLUGIN_TIMEOUT',
       params: { plugin: 'bad', seconds: 5 },
@@ -165,7 +165,7 @@ describe('a module with a mistake', () => {
     ['ends the process', 'process.exit(0);', /ends the process .*exit 0/],
     ['brings the process down', 'process.abort();', /ends the process .*SIGABRT/],
     ['never comes to its end', 'await new Promise(() => {});', /ends the process .*exit 13/],
-  ])('one from outside %s', { timeout: 20_000 }, async (_, module, message) => {
+  ])('one from outside %s', async (_, module, message) => {
     await expect(fromOutside(module)).rejects.toMatchObject({
       code: 'KVAD_E_PLUGIN_IMPORT',
       message: expect.stringMatching(message) as string,

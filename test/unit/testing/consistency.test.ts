@@ -116,7 +116,7 @@ describe('the kit on a config alone', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('makes weights of its plan, and claims nothing about a reference', { timeout: 60_000 }, async () => {
+  it('makes weights of its plan, and claims nothing about a reference', async () => {
     cpSync(at('test/fixtures/dense-core/llama/config.json'), path.join(folder, 'config.json'));
     const claims = new Map<string, () => Promise<void>>();
     let title = '';

@@ -103,7 +103,7 @@ const replaceFeedForward = (plan: never): void => {
 const failuresWith = (extra: (ops: string) => (rows: number, positions: ArrayLike<number>) => number) =>
   failuresOf('llama', { fixture, plugins: [altered(replaceFeedForward, [feedForward(extra)])] });
 
-describe('testFamily', { timeout: 60_000 }, () => {
+describe('testFamily', () => {
   it('has nothing to say against a family that is right', async () => {
     expect(await failuresOf('llama', { fixture, plugins: [dense] })).toEqual({});
   });

@@ -94,6 +94,10 @@ const FAULT_TOKEN = 13;
 
 const wait = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
+/** With `slow`, a forward beyond so many never ends: whoever kills the process then finds it at work. */
+const MOST_FORWARDS = Number(process.env.KVAD_TOY_FORWARDS ?? Infinity);
+let forwards = 0;
+
 const FAULTS = {
   none: () => undefined,
   throw: () => {
@@ -101,7 +105,7 @@ const FAULTS = {
   },
   exit: () => process.exit(3),
   nan: (out) => out.fill(NaN),
-  slow: () => wait(20),
+  slow: () => wait(++forwards > MOST_FORWARDS ? Infinity : 20),
   print: () => console.log('printed by a plugin'),
 };
 

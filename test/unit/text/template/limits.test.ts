@@ -10,7 +10,7 @@ const input = { messages, addGenerationPrompt: false };
 const loops = (depth: number, body: string): string =>
   '{% for i in range(1000) %}'.repeat(depth) + body + '{% endfor %}'.repeat(depth);
 
-describe('a hostile template ends within two seconds with an error', () => {
+describe('a hostile template ends within two seconds of work with an error', () => {
   it.each([
     ['a long range', '{% for i in range(10 ** 8) %}{% endfor %}'],
     ['loops in loops', loops(6, '{% set x = 1 %}')],
@@ -33,10 +33,11 @@ describe('a hostile template ends within two seconds with an error', () => {
     ['a long chain of sums', `{{ 1${' + 1'.repeat(100_000)} }}`],
     ['a long chain of attributes', `{{ a${'.b'.repeat(100_000)} }}`],
   ])('%s', async (_, template) => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     const error = await errorOf(() => renderer(template).render(input));
     expect(['KVAD_E_TEMPLATE_LIMIT', 'KVAD_E_TEMPLATE']).toContain(error.code);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(2_000);
   });
 
   it('and what is no more than long is rendered', () => {
