@@ -100,7 +100,7 @@ async function check(program) {
   const folder = `${program}.objects`;
   await fs.ensureDir(folder);
   const checks = (await glob('test/*.cpp', { cwd: here })).sort();
-  const sources = [...(await sourceFiles()).filter((file) => file !== 'src/addon.cpp'), ...checks];
+  const sources = [...(await sourceFiles()).filter((file) => !file.startsWith('src/addon')), ...checks];
   const flags = [...COMMON, `-I${here}/src`, ...sanitizers(), ...(argv.spelled ? ['-DKVAD_SPELLED'] : [])];
   const stamp = await stampOf([compiler, ...flags], [...sources, ...(await glob('test/*.h', { cwd: here })).sort()]);
   if (await isBuilt(program, path.join(folder, 'stamp'), stamp)) return;

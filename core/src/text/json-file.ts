@@ -23,14 +23,18 @@ const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 
 /**
  * The bytes of a file in a model's folder, without a byte order mark; null where there is no such file. Read at once:
- * nothing can be done in this thread before it is there. Throws KVAD_E_TEXT_FILE.
+ * nothing can be done in this thread before it is there. `read` gives those of a path. Throws KVAD_E_TEXT_FILE.
  */
-export const readBytes = (directory: string, name: string): Buffer | null => {
+export const readBytes = (
+  directory: string,
+  name: string,
+  read: (file: string) => Buffer = readFileSync,
+): Buffer | null => {
   const file = join(directory, name);
   try {
     // Opening a pipe would wait for its writer, in a call that nothing can end.
     if (!statSync(file).isFile()) throw new Error('it is not a file');
-    const bytes = readFileSync(file);
+    const bytes = read(file);
     return bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? bytes.subarray(3) : bytes;
   } catch (error) {
     if (isAbsent(error)) return null;

@@ -59,5 +59,6 @@ it.each([
   expect(readOutline(bytes(text), pass)).toEqual({
     outline: '{"a": [1], "model": {"type": "BPE", "vocab": {}, "merges": []}}',
     sharedId: 3,
+    merges: { start: 81, end: 88 },
   });
 });

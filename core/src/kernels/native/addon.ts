@@ -39,6 +39,8 @@ export interface Addon {
     to: number,
     out: Uint8Array,
   ): number;
+  /** Floats of kind `from` in the float type `to`, rounded to nearest even, into `out`. */
+  convert(engine: NativeEngine, bytes: Uint8Array, from: number, to: number, out: Uint8Array): void;
   vector(engine: NativeEngine, values: Float32Array): number;
   state(engine: NativeEngine, width: number, half: number, init: number): number;
   /** Returns the bytes held then. */
@@ -64,6 +66,14 @@ export interface Addon {
    * not looked at. The rules are those of `core/src/text/tokenizer/outline.ts`.
    */
   passValue(bytes: Uint8Array, at: number, ids: number): [end: number, sharedId: number];
+  /**
+   * A file in memory with the bytes of a tokenizer.json whose list of merges, from the bracket at `at` to behind the one
+   * at `end - 1`, is written "a b" and not as pairs: its descriptor, for `close`. -1 where that would be another
+   * list, or the system has no such files.
+   */
+  joinMerges(bytes: Uint8Array, at: number, end: number): number;
+  /** Closes a descriptor of `joinMerges`: in a worker, Node's own function warns of those that it has not opened. */
+  close(descriptor: number): void;
   /** Gives memory that was freed back to the system, where its allocator keeps some. */
   trim(): void;
 }
@@ -106,7 +116,7 @@ export type Opcode = (typeof OPCODES)[number];
 const BUILT = fileURLToPath(new URL('../../../native/build/kvad.node', import.meta.url));
 
 /** Functions that a build from earlier sources does not have. */
-const NEWEST = ['leave', 'trim', 'passValue'] as const;
+const NEWEST = ['leave', 'trim', 'passValue', 'joinMerges', 'close', 'convert'] as const;
 
 let loaded: Addon | null | undefined;
 

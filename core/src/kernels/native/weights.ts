@@ -1,37 +1,42 @@
 import { KvadError } from '../../errors/kvad-error.js';
-import { decodeFloats, roundToBf16, roundToF16 } from '../half.js';
 import type { Precision, WeightData } from '../tensor.js';
 import { KINDS, type Addon, type NativeEngine } from './addon.js';
 import { NativeMatrix } from './handles.js';
 
 const STORED: Readonly<Record<string, 'f32' | 'f16' | 'bf16'>> = { F32: 'f32', F16: 'f16', BF16: 'bf16' };
+const ELEMENT = { f32: 4, f16: 2, bf16: 2 } as const;
+/** Rows that are quantised together, as `core/native/src/format.h` has it. */
+const GROUP_ROWS = 16;
+
+/**
+ * So many bytes are made from at a time, or one group of rows where that has more: what is made grows while the file's
+ * pages that it was made from go.
+ */
+const PIECE_BYTES = 2 ** 23;
 
 /** Values in another float type, rounded to nearest even. */
-const converted = (addon: Addon, data: WeightData, precision: 'f32' | 'f16' | 'bf16'): Uint8Array => {
-  if (data.dtype !== 'F32' && data.dtype !== 'F16' && data.dtype !== 'BF16')
-    throw new Error(`a matrix of ${data.dtype}`);
-  const values = Float32Array.from(decodeFloats(data.bytes, data.dtype));
-  addon.leave(data.bytes);
-  if (precision === 'f32') return new Uint8Array(values.buffer);
-  const round = precision === 'bf16' ? roundToBf16 : roundToF16;
-  const out = new Uint16Array(values.length);
-  const word = new Float32Array(1);
-  const bits = new Uint32Array(word.buffer);
-  for (let i = 0; i < values.length; i++) {
-    word[0] = round(values[i]!);
-    out[i] = precision === 'bf16' ? bits[0]! >>> 16 : f16Bits(bits[0]!);
+const converted = (
+  addon: Addon,
+  engine: NativeEngine,
+  { dtype, bytes }: WeightData,
+  precision: 'f32' | 'f16' | 'bf16',
+): Uint8Array => {
+  const stored = storedAs(dtype, 'converted');
+  const out = new Uint8Array(new ArrayBuffer((bytes.byteLength / ELEMENT[stored]) * ELEMENT[precision]));
+  for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
+    const from = bytes.subarray(at, at + PIECE_BYTES);
+    const to = (at / ELEMENT[stored]) * ELEMENT[precision];
+    const length = (from.byteLength / ELEMENT[stored]) * ELEMENT[precision];
+    addon.convert(engine, from, KINDS[stored], KINDS[precision], out.subarray(to, to + length));
+    addon.leave(from);
   }
-  return new Uint8Array(out.buffer);
+  return out;
 };
 
-/** Bits of an f16 out of those of an f32 that is exactly one. */
-const f16Bits = (bits: number): number => {
-  const sign = (bits >>> 16) & 0x8000;
-  const exponent = (bits >>> 23) & 0xff;
-  const mantissa = bits & 0x7fffff;
-  if (exponent === 0xff) return sign | 0x7c00 | (mantissa !== 0 ? 0x200 : 0);
-  if (exponent < 113) return exponent < 103 ? sign : sign | ((mantissa | 0x800000) >>> (126 - exponent));
-  return sign | ((exponent - 112) << 10) | (mantissa >>> 13);
+const storedAs = (dtype: string, what: string): 'f32' | 'f16' | 'bf16' => {
+  const stored = STORED[dtype];
+  if (stored === undefined) throw new Error(`${dtype} cannot be ${what}`);
+  return stored;
 };
 
 const PACKED = { q8: 'Q8', q4: 'Q4' } as const;
@@ -56,7 +61,7 @@ export const nativeMatrix = (
       ? data.bytes
       : held === 'q8' || held === 'q4'
         ? packed(addon, engine, data, held).bytes
-        : converted(addon, data, held);
+        : converted(addon, engine, data, held);
   const id = addon.weight(engine, bytes, KINDS[held], count, rows, cols);
   return new NativeMatrix(id, count, rows, cols, held, bytes);
 };
@@ -64,17 +69,23 @@ export const nativeMatrix = (
 /** A float matrix or stack in the layout of `core/native/src/format.h`. */
 export const packed = (addon: Addon, engine: NativeEngine, data: WeightData, precision: 'q8' | 'q4'): WeightData => {
   const { count, rows, cols } = sizesOf(data);
-  const stored = STORED[data.dtype];
-  if (stored === undefined) throw new Error(`${data.dtype} cannot be quantised`);
+  const stored = storedAs(data.dtype, 'quantised');
   const each = addon.quantBytes(KINDS[precision], rows, cols);
   const bytes = new Uint8Array(new ArrayBuffer(each * count));
-  const source = data.bytes.byteLength / count;
+  const rowBytes = cols * ELEMENT[stored];
+  const step = GROUP_ROWS * Math.max(1, Math.floor(PIECE_BYTES / (GROUP_ROWS * rowBytes)));
+  let bad = 0;
   for (let i = 0; i < count; i++) {
-    const from = data.bytes.subarray(i * source, (i + 1) * source);
-    const to = bytes.subarray(i * each, (i + 1) * each);
-    const bad = addon.quantise(engine, from, KINDS[stored], rows, cols, KINDS[precision], to);
+    for (let row = 0, to = i * each; row < rows; row += step) {
+      const some = Math.min(step, rows - row);
+      const from = data.bytes.subarray((i * rows + row) * rowBytes, (i * rows + row + some) * rowBytes);
+      const length = addon.quantBytes(KINDS[precision], some, cols);
+      const made = bytes.subarray(to, to + length);
+      bad += addon.quantise(engine, from, KINDS[stored], some, cols, KINDS[precision], made);
+      addon.leave(from);
+      to += length;
+    }
     if (bad > 0) throw new KvadError('KVAD_E_QUANT_RANGE', { precision, blocks: bad });
-    addon.leave(from);
   }
   return { dtype: PACKED[precision], shape: data.shape, bytes };
 };

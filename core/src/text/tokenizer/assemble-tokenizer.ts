@@ -7,7 +7,7 @@ import { readJsonObject, readTextFile } from '../json-file.js';
 export interface AssembledTokenizer {
   readonly text: string;
   /** File names. */
-  readonly source: string;
+  readonly name: string;
   /** tokenizer_config.json with the tokens that the class has by itself. */
   readonly config: RawConfig;
 }
@@ -42,7 +42,7 @@ export const assembleTokenizer = async (
       merges: pairs(merges, join(directory, MERGES)),
     },
   };
-  return { text: JSON.stringify(tokenizer), source: `${VOCABULARY} + ${MERGES}`, config: whole };
+  return { text: JSON.stringify(tokenizer), name: `${VOCABULARY} + ${MERGES}`, config: whole };
 };
 
 const VOCABULARY = 'vocab.json';

@@ -1,23 +1,23 @@
-import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { KvadError } from '../../errors/kvad-error.js';
+import { isKvadError, KvadError } from '../../errors/kvad-error.js';
 import type { RawConfig } from '../../plan/config-source.js';
-import { readBytes } from '../json-file.js';
-import { readSpecialTokens, type SpecialTokens } from '../special-tokens.js';
+import { readSpecialTokens, type SpecialTokens, type TokenToAdd } from '../special-tokens.js';
 import type { Tokenizer } from '../types.js';
 import { assembleTokenizer } from './assemble-tokenizer.js';
 import { CheckedTokenizer } from './checked-tokenizer.js';
+import { joinMerges, type JoinedMerges } from './joined-merges.js';
 import {
   openLibrary,
   type LibraryName,
   type MakeLibrary,
   type OpenedLibrary,
+  type TokenizerLibrary,
   type TokenizerSource,
 } from './library.js';
 import { MissingTokenizer } from './missing-tokenizer.js';
 import { PlainText } from './plain-text.js';
+import { openStored, type GivenTokenizer } from './stored-tokenizer.js';
 import { checkTokenizer, TokenizerFault, type TokenizerFacts } from './tokenizer-file.js';
 import { tryTokenizer } from './trial.js';
 
@@ -42,50 +42,35 @@ export const loadTokenizer = async (
   rows: number | null,
   asked?: LibraryName,
 ): Promise<LoadedTokenizer> => {
-  const stamp = stampOf(join(directory, SOURCE));
-  const bytes = readBytes(directory, SOURCE);
-  if (bytes !== null) return read({ bytes, stamp, source: SOURCE, config }, directory, rows, asked);
+  const stored = openStored(directory, SOURCE);
+  if (stored !== null) return read({ ...stored, name: SOURCE, config }, directory, rows, asked);
   const assembled = await assembleTokenizer(directory, config);
-  if (assembled !== null) {
-    return read({ ...assembled, bytes: Buffer.from(assembled.text), stamp: null }, directory, rows, asked);
-  }
+  if (assembled !== null) return read({ ...assembled, ...inMemory(assembled.text) }, directory, rows, asked);
   const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
   const tokens = await readSpecialTokens(directory, config, []);
   return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
 };
 
-interface Given {
-  /** Of a tokenizer.json. */
-  readonly bytes: Buffer;
-  /** Of the file before it was read; null: no file holds these bytes. */
-  readonly stamp: Stamp | null;
-  readonly source: string;
+interface Given extends GivenTokenizer {
+  /** File name, for messages. */
+  readonly name: string;
   readonly config: RawConfig | null;
 }
 
-/** What changes with a file. */
-interface Stamp {
-  readonly size: number;
-  readonly inode: number;
-  readonly modified: number;
-}
-
-const stampOf = (file: string): Stamp | null => {
-  try {
-    const { size, ino: inode, mtimeMs: modified } = statSync(file);
-    return { size, inode, modified };
-  } catch {
-    return null; // reading it says why
-  }
-};
+const inMemory = (text: string): GivenTokenizer => ({
+  bytes: Buffer.from(text),
+  source: { file: null, text: () => text },
+  leave: () => undefined,
+  requireUnchanged: () => undefined,
+});
 
 const read = async (
-  { bytes, stamp, source, config }: Given,
+  { bytes, source, leave, requireUnchanged, name, config }: Given,
   directory: string,
   rows: number | null,
   asked: LibraryName | undefined,
 ): Promise<LoadedTokenizer> => {
-  const file = join(directory, source);
+  const file = join(directory, name);
   const facts = checked(bytes, file);
   const library = await openLibrary(asked);
   if (facts.doubts.length > 0) {
@@ -96,21 +81,35 @@ const read = async (
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
   const make: MakeLibrary = (from, added) => load(() => library.make(from, added), file, facts.doubts);
-  // Without its byte order mark a file is another text than the one that was checked.
-  const json = { file: stamp?.size === bytes.length ? file : null, text: () => bytes.toString('utf8') };
-  const made = make(json, tokens.added);
-  if (json.file !== null && !isDeepStrictEqual(stampOf(json.file), stamp)) {
-    throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason: 'it changed while it was read' });
-  }
+  const joined = library.name === 'native' ? joinMerges(bytes, facts.merges) : null;
+  leave();
+  const made = (joined && makeJoined(joined, source, library.make, tokens.added)) ?? make(source, tokens.added);
+  requireUnchanged();
   const all = [...facts.added, ...tokens.added];
   const tokenizer = new CheckedTokenizer(made, {
     ...{ file, rows, bytes: facts.bytes },
     added: all.map((token) => made.tokenToId(token.content)).filter((id) => id !== null),
     special: new Set(all.filter((token) => token.special).map((token) => token.content)),
-    plain: new PlainText(json, facts.added, tokens.added, make),
+    plain: new PlainText(source, facts.added, tokens.added, make),
   });
-  const warnings = [...otherIds(tokens, tokenizer, source), ...(await insteadOfNative(library, json))];
-  return { source, tokenizer, tokens, warnings };
+  const warnings = [...otherIds(tokens, tokenizer, name), ...(await insteadOfNative(library, source))];
+  return { source: name, tokenizer, tokens, warnings };
+};
+
+/** null: the library does not take it, and will say of the file itself what is wrong. */
+const makeJoined = (
+  joined: JoinedMerges,
+  source: TokenizerSource,
+  make: MakeLibrary,
+  added: readonly TokenToAdd[],
+): TokenizerLibrary | null => {
+  try {
+    return make({ ...source, file: joined.file }, added);
+  } catch {
+    return null; // as said above
+  } finally {
+    joined.close();
+  }
 };
 
 /** A user knows when another library than that of the format reads a file, and what of the file it may read otherwise. */
@@ -139,6 +138,7 @@ const load = <T>(make: () => T, file: string, doubts: readonly string[]): T => {
   try {
     return make();
   } catch (error) {
+    if (isKvadError(error)) throw error;
     const reason = [...doubts, (error as Error).message].join(': ');
     throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason }, { cause: error });
   }

@@ -11,6 +11,8 @@ export interface Outline {
   readonly outline: string;
   /** An id that two tokens of the vocabulary have; null: none. */
   readonly sharedId: number | null;
+  /** Where the list `model.merges` stands; null: nowhere, or more than once. */
+  readonly merges: Cut | null;
 }
 
 /** Passes over the long values in the addon, where it is there: here it is most of the work, before anything is compiled. */
@@ -18,11 +20,13 @@ export const readOutline = (file: Uint8Array, pass: PassValue = loadAddon()?.pas
   const kept: Uint8Array[] = [];
   let from = 0;
   const { cuts, sharedId } = longValues(file, pass);
+  const merges = cuts.flatMap(({ name, start, end }) => (name === 'merges' ? [{ start, end }] : []));
   for (const { start, end } of cuts) {
     kept.push(file.subarray(from, start + 1));
     from = end - 1;
   }
-  return { outline: Buffer.concat([...kept, file.subarray(from)]).toString('utf8'), sharedId };
+  const text = Buffer.concat([...kept, file.subarray(from)]).toString('utf8');
+  return { outline: text, sharedId, merges: merges.length === 1 ? merges[0]! : null };
 };
 
 /** Where the value ends that begins at `at`, and an id that stands in it twice or -1; `ids` 0: they are not looked at. */
@@ -35,7 +39,7 @@ export const passValue: PassValue = (file, at, watch) => {
 };
 
 /** From the opening bracket to behind the closing one. */
-interface Cut {
+export interface Cut {
   readonly start: number;
   readonly end: number;
 }
@@ -52,8 +56,12 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const LONG = new Set(['vocab', 'merges']);
 
-const longValues = (file: Uint8Array, pass: PassValue): { cuts: readonly Cut[]; sharedId: number | null } => {
-  const cuts: Cut[] = [];
+interface NamedCut extends Cut {
+  readonly name: string;
+}
+
+const longValues = (file: Uint8Array, pass: PassValue): { cuts: readonly NamedCut[]; sharedId: number | null } => {
+  const cuts: NamedCut[] = [];
   let sharedId: number | null = null;
   let depth = 0;
   let section = '';
@@ -72,7 +80,7 @@ const longValues = (file: Uint8Array, pass: PassValue): { cuts: readonly Cut[]; 
         const isVocabulary = name === 'vocab' && file[value] === OBJECT;
         const [behind, shared] = pass(file, value, isVocabulary ? 1 : 0);
         if (shared >= 0) sharedId ??= shared;
-        cuts.push({ start: value, end: behind });
+        cuts.push({ name, start: value, end: behind });
         at = behind - 1;
       }
     }

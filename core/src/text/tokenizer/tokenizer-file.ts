@@ -3,7 +3,7 @@ import { isNothing } from '../json-file.js';
 import type { AddedTokenFlags } from '../special-tokens.js';
 import { charsmapFault } from './charsmap.js';
 import { isKnownPattern } from './known-patterns.js';
-import { readOutline } from './outline.js';
+import { readOutline, type Cut } from './outline.js';
 import { isTokenId } from './token-id.js';
 
 /** What is wrong with a tokenizer.json: `model.dropout is 0.1: …`. */
@@ -18,6 +18,8 @@ export interface TokenizerFacts {
   readonly doubts: readonly string[];
   /** Patterns that are not known. */
   readonly patterns: readonly string[];
+  /** Where its merges stand; null: it has none. */
+  readonly merges: Cut | null;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface TokenizerFacts {
  * Throws TokenizerFault.
  */
 export const checkTokenizer = (bytes: Uint8Array): TokenizerFacts => {
-  const { outline, sharedId } = readOutline(bytes);
+  const { outline, sharedId, merges } = readOutline(bytes);
   const file = parsed(outline);
   const model = file['model'];
   if (!isObject(model)) throw new TokenizerFault('"model" is missing');
@@ -54,6 +56,7 @@ export const checkTokenizer = (bytes: Uint8Array): TokenizerFacts => {
     bytes: byteTokens(file['decoder']),
     doubts: [...doubts],
     patterns: [...patterns],
+    merges,
   };
 };
 
