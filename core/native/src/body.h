@@ -168,7 +168,7 @@ void body_mix(Kind kind, const void* values, int64_t stride, int64_t count, int6
 constexpr float kLeastTop = 1e-36f;
 
 // codes = round(x / s), s = max|x| / 127: the rule that the reference ops follow too.
-void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* sum) {
+void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* over) {
   const int64_t blocks = blocks_of(cols);
   for (int64_t b = 0; b < blocks; b++) {
     const int64_t n = std::min<int64_t>(kBlock, cols - b * kBlock);
@@ -186,7 +186,7 @@ void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_
     if (most >= 0x7f800000u) {  // its products are no numbers either, whatever the codes
       std::memset(q + b * kBlock, 0, kBlock);
       scale[b] = float_of(0x7fc00000u);
-      sum[b] = 0;
+      over[b] = 0;
       continue;
     }
     const float inverse = top > kLeastTop ? 127.0f / top : 0.0f;
@@ -195,7 +195,7 @@ void body_quantize(const float* x, int64_t cols, int8_t* q, float* scale, int32_
     for (int i = 0; i < kBlock; i++) total += codes[i];
     for (int i = 0; i < kBlock; i++) q[b * kBlock + i] = int8_t(codes[i]);
     scale[b] = top / 127.0f;
-    sum[b] = total;
+    over[b] = -128 * total;
   }
 }
 

@@ -98,7 +98,7 @@ void Engine::wrote(const View& view) {
 }
 
 QuantRows Engine::quant_rows() const {
-  return {q_.as<int8_t>(), scale_.as<float>(), sum_.as<int32_t>(), blocks_of(quantised_.cols)};
+  return {q_.as<int8_t>(), scale_.as<float>(), over_.as<int32_t>(), blocks_of(quantised_.cols)};
 }
 
 }  // namespace kvad

@@ -178,7 +178,7 @@ class Engine {
   std::vector<LinearPart> parts_;
 
   // The rows quantised last, and where they were read from: q, k and v share one quantisation.
-  Buffer q_, scale_, sum_;
+  Buffer q_, scale_, over_;
   View quantised_{nullptr, 0, 0, 0};
   QuantRows quant_rows() const;
   Buffer gathered_, scattered_;  // rows in the order of the matrices that they need

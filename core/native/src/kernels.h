@@ -6,20 +6,20 @@
 
 namespace kvad {
 
-// Activations of a quantised product: int8 codes in blocks of 32 with one f32 scale each; `sum` is the sum of a
-// block's codes. Rows are `blocks` blocks.
+// Activations of a quantised product: int8 codes in blocks of 32 with one f32 scale each; `over` is what a block adds to
+// a product with weights that are 128 too large, to be taken off: -128 times the sum of its codes. Rows are `blocks` blocks.
 struct QuantRows {
   const int8_t* q;
   const float* scale;
-  const int32_t* sum;
+  const int32_t* over;
   int64_t blocks;
 };
 
 struct Kernels {
   const char* name;
 
-  // x[cols] -> codes, scales and sums of ceil(cols / 32) blocks.
-  void (*quantize)(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* sum);
+  // x[cols] -> codes, scales and `over` of ceil(cols / 32) blocks.
+  void (*quantize)(const float* x, int64_t cols, int8_t* q, float* scale, int32_t* over);
 
   // `count` adjacent groups of 16 weight rows times one row of activations: out[16 * count].
   void (*gemv_q8)(const uint8_t* groups, int64_t count, const QuantRows& x, int64_t row, float* out);

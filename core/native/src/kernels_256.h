@@ -9,7 +9,7 @@
 namespace {
 
 // Asks for what is read later.
-inline void ahead(const uint8_t* p, int distance, int lines) {
+inline void ahead(const uint8_t* p, int64_t distance, int lines) {
   for (int i = 0; i < lines; i++) _mm_prefetch(reinterpret_cast<const char*>(p) + distance + 64 * i, _MM_HINT_T0);
 }
 inline __m256 scales8(const uint16_t* s) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s))); }
@@ -18,8 +18,8 @@ inline __m256i load(const void* p) { return _mm256_loadu_si256(static_cast<const
 inline void settle(__m256i& a, __m256i& b) { asm("" : "+x"(a), "+x"(b)); }
 inline int word(const int8_t* p) { int v; std::memcpy(&v, p, 4); return v; }
 
-// Sixteen weight rows by M rows of activations, accumulators in registers. Loops over m are unrolled by force: an
-// accumulator that stays an element of an array in memory is stored and loaded at each step.
+// Loops over rows and groups are unrolled by force: an accumulator that stays an element of an array in memory is stored
+// and loaded at each step.
 #define EACH_ROW _Pragma("GCC unroll 6") for (int m = 0; m < M; m++)
 #define EACH_GROUP _Pragma("GCC unroll 4") for (int n = 0; n < N; n++)
 
@@ -27,9 +27,21 @@ inline int word(const int8_t* p) { int v; std::memcpy(&v, p, 4); return v; }
 // int32 sums of one block. vpdpbusd multiplies unsigned by signed bytes, so the weights are the unsigned side (int8 + 128 by
 // xor 0x80, nibbles as they are) and the offset is taken off through the sum of the activations.
 constexpr int kRows = 6;
-template <int M> inline void block_q8(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* sums, int64_t blocks, __m256i* low, __m256i* high) {
+template <bool Q8> inline __m256i first_sum(int32_t over) { return _mm256_set1_epi32(Q8 ? over : over >> 4); }
+template <bool Q8> inline __m256i last_sum(__m256i sum, int32_t) { return sum; }
+template <bool Q8> inline void add_chunk(const uint8_t* chunk, __m256i v, __m256i u, __m256i& sum) {
+  const __m256i w = load(chunk), nibble = _mm256_set1_epi8(15);
+  if (Q8) {
+    sum = _mm256_dpbusd_avx_epi32(sum, _mm256_xor_si256(w, _mm256_set1_epi8(char(0x80))), v);
+  } else {
+    sum = _mm256_dpbusd_avx_epi32(sum, _mm256_and_si256(w, nibble), v);
+    sum = _mm256_dpbusd_avx_epi32(sum, _mm256_and_si256(_mm256_srli_epi16(w, 4), nibble), u);
+  }
+}
+
+template <int M> inline void block_q8(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* over, int64_t blocks, __m256i* low, __m256i* high) {
   const __m256i flip = _mm256_set1_epi8(char(0x80));
-  EACH_ROW low[m] = high[m] = _mm256_set1_epi32(-128 * sums[m * blocks]);
+  EACH_ROW low[m] = high[m] = _mm256_set1_epi32(over[m * blocks]);
   #pragma GCC unroll 8
   for (int j = 0; j < 8; j++) {
     const __m256i w0 = _mm256_xor_si256(load(block + j * 64), flip), w1 = _mm256_xor_si256(load(block + j * 64 + 32), flip);
@@ -42,9 +54,9 @@ template <int M> inline void block_q8(const uint8_t* block, const int8_t* q, int
   }
 }
 
-template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* sums, int64_t blocks, __m256i* low, __m256i* high) {
+template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* over, int64_t blocks, __m256i* low, __m256i* high) {
   const __m256i nibble = _mm256_set1_epi8(15);
-  EACH_ROW low[m] = high[m] = _mm256_set1_epi32(-8 * sums[m * blocks]);
+  EACH_ROW low[m] = high[m] = _mm256_set1_epi32(over[m * blocks] >> 4);
   #pragma GCC unroll 8
   for (int j = 0; j < 8; j++) {
     __m256i w0 = load(block + j % 4 * 64), w1 = load(block + j % 4 * 64 + 32);
@@ -62,6 +74,22 @@ template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int
 // int32 sums of one block. maddubs wants an unsigned side, so |w| and x with the sign of w. A pair is at most 2 * 127 * 127
 // and fits int16.
 constexpr int kRows = 4;
+template <bool Q8> inline __m256i first_sum(int32_t) { return _mm256_setzero_si256(); }
+// Nibbles are unsigned as they are, and 8 too large. Eight pairs of at most 2 * 15 * 127 fit int16, so they are widened once a block.
+template <bool Q8> inline __m256i last_sum(__m256i sum, int32_t over) {
+  return Q8 ? sum : _mm256_add_epi32(_mm256_madd_epi16(sum, _mm256_set1_epi16(1)), _mm256_set1_epi32(over >> 4));
+}
+template <bool Q8> inline void add_chunk(const uint8_t* chunk, __m256i v, __m256i u, __m256i& sum) {
+  const __m256i w = load(chunk), nibble = _mm256_set1_epi8(15);
+  if (Q8) {
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(v, w));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  } else {
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(_mm256_and_si256(w, nibble), v));
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(w, 4), nibble), u));
+  }
+}
+
 template <int M> inline void block_q8(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t*, int64_t, __m256i* low, __m256i* high) {
   const __m256i one = _mm256_set1_epi16(1);
   EACH_ROW low[m] = high[m] = _mm256_setzero_si256();
@@ -78,9 +106,7 @@ template <int M> inline void block_q8(const uint8_t* block, const int8_t* q, int
   }
 }
 
-// Nibbles are unsigned as they are; their 8 is taken off through the sum of the activations. Eight pairs of at most
-// 2 * 15 * 127 fit int16, so they are widened once a block.
-template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* sums, int64_t blocks, __m256i* low, __m256i* high) {
+template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int64_t ldq, const int32_t* over, int64_t blocks, __m256i* low, __m256i* high) {
   const __m256i one = _mm256_set1_epi16(1), nibble = _mm256_set1_epi8(15);
   EACH_ROW low[m] = high[m] = _mm256_setzero_si256();
   #pragma GCC unroll 4
@@ -102,64 +128,97 @@ template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int
     }
   }
   EACH_ROW {
-    const __m256i off = _mm256_set1_epi32(8 * sums[m * blocks]);
-    low[m] = _mm256_sub_epi32(_mm256_madd_epi16(low[m], one), off);
-    high[m] = _mm256_sub_epi32(_mm256_madd_epi16(high[m], one), off);
+    const __m256i off = _mm256_set1_epi32(over[m * blocks] >> 4);
+    low[m] = _mm256_add_epi32(_mm256_madd_epi16(low[m], one), off);
+    high[m] = _mm256_add_epi32(_mm256_madd_epi16(high[m], one), off);
   }
 }
 #endif
 
-// Of N adjacent groups: reading is what decoding takes, and a thread reads fastest along several streams. The processor
-// follows such streams by itself; asking for what it brings anyway costs more than it helps, but for nibbles, which take
-// long enough that it falls behind, and for one stream alone.
-template <bool Q8, int M, int N> void tile(const uint8_t* group, const QuantRows& x, int64_t first, float* out, int64_t ldo) {
-  constexpr int stride = Q8 ? 512 : 256;
-  constexpr int distance = N == 1 ? (Q8 ? 1024 : 2048) : (Q8 ? 0 : 512);
+// N adjacent groups times one row of activations. Reading is what decoding takes, and a thread reads fastest along several
+// streams, a line of each in turn (block after block it is slower by a tenth or more). The processor follows
+// the streams by itself; asking a few lines ahead helps it over the sums between them, and further ahead costs more than it
+// brings. The scales lie behind the codes, where no stream leads: those of the groups that follow are asked for.
+constexpr int64_t kAhead = 320;
+template <bool Q8, int N> void streams(const uint8_t* group, const QuantRows& x, int64_t row, float* out) {
+  constexpr int chunks = Q8 ? 8 : 4, stride = 64 * chunks;
   const size_t bytes = group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
   const uint8_t* scales = group + size_t(stride) * size_t(x.blocks);
-  const int8_t* q = x.q + first * x.blocks * kBlock;
-  const float* xs = x.scale + first * x.blocks;
-  const int32_t* sums = x.sum + first * x.blocks;
-  const int64_t ldq = x.blocks * kBlock;
-  // the scales of the groups that follow: they lie behind the codes, where no stream leads
-  const uint8_t* next = scales + N * bytes;
-  __m256 low[N][M], high[N][M];
-  EACH_GROUP EACH_ROW low[n][m] = high[n][m] = _mm256_setzero_ps();
-  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += 32, next += 32)
-    EACH_GROUP {
-      const uint8_t* block = group + n * bytes;
-      if (distance > 0) ahead(block, distance, stride / 64);
-      if (M == 1) _mm_prefetch(reinterpret_cast<const char*>(next + n * bytes), _MM_HINT_T0);
-      __m256i a[M], c[M];
-      if (Q8) block_q8<M>(block, q, ldq, sums + b, x.blocks, a, c);
-      else block_q4<M>(block, q, ldq, sums + b, x.blocks, a, c);
-      const uint16_t* scale = reinterpret_cast<const uint16_t*>(scales + n * bytes);
-      const __m256 s0 = scales8(scale), s1 = scales8(scale + 8);
-      EACH_ROW {
-        const __m256 s = _mm256_broadcast_ss(xs + m * x.blocks + b);
-        low[n][m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(a[m]), _mm256_mul_ps(s0, s), low[n][m]);
-        high[n][m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(c[m]), _mm256_mul_ps(s1, s), high[n][m]);
+  const int8_t* q = x.q + row * x.blocks * kBlock;
+  const float* xs = x.scale + row * x.blocks;
+  const int32_t* over = x.over + row * x.blocks;
+  __m256 low[N], high[N];
+  EACH_GROUP low[n] = high[n] = _mm256_setzero_ps();
+  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += 2 * kGroup) {
+    __m256i a[N], c[N];
+    EACH_GROUP a[n] = c[n] = first_sum<Q8>(over[b]);
+    #pragma GCC unroll 8
+    for (int j = 0; j < chunks; j++) {
+      const __m256i v = _mm256_set1_epi32(word(q + 4 * j)), u = Q8 ? v : _mm256_set1_epi32(word(q + 16 + 4 * j));
+      EACH_GROUP {
+        const uint8_t* chunk = group + n * bytes + j * 64;
+        ahead(chunk, kAhead, 1);
+        add_chunk<Q8>(chunk, v, u, a[n]);
+        add_chunk<Q8>(chunk + 32, v, u, c[n]);
+        settle(a[n], c[n]);
       }
     }
-  EACH_GROUP EACH_ROW {
-    _mm256_storeu_ps(out + m * ldo + n * kGroup, low[n][m]);
-    _mm256_storeu_ps(out + m * ldo + n * kGroup + 8, high[n][m]);
+    const __m256 s = _mm256_broadcast_ss(xs + b);
+    EACH_GROUP {
+      const uint8_t* scale = scales + n * bytes;
+      ahead(scale, int64_t(N * bytes), 1);
+      const __m256 s0 = scales8(reinterpret_cast<const uint16_t*>(scale)), s1 = scales8(reinterpret_cast<const uint16_t*>(scale) + 8);
+      low[n] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(last_sum<Q8>(a[n], over[b])), _mm256_mul_ps(s0, s), low[n]);
+      high[n] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(last_sum<Q8>(c[n], over[b])), _mm256_mul_ps(s1, s), high[n]);
+    }
+  }
+  EACH_GROUP {
+    _mm256_storeu_ps(out + n * kGroup, low[n]);
+    _mm256_storeu_ps(out + n * kGroup + 8, high[n]);
   }
 }
 
 template <bool Q8> void gemv(const uint8_t* groups, int64_t count, const QuantRows& x, int64_t row, float* out) {
   const size_t bytes = group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
   int64_t g = 0;
-  for (; g + 4 <= count; g += 4) tile<Q8, 1, 4>(groups + size_t(g) * bytes, x, row, out + g * kGroup, kGroup);
-  for (; g + 2 <= count; g += 2) tile<Q8, 1, 2>(groups + size_t(g) * bytes, x, row, out + g * kGroup, kGroup);
-  if (g < count) tile<Q8, 1, 1>(groups + size_t(g) * bytes, x, row, out + g * kGroup, kGroup);
+  for (; g + 4 <= count; g += 4) streams<Q8, 4>(groups + size_t(g) * bytes, x, row, out + g * kGroup);
+  for (; g + 2 <= count; g += 2) streams<Q8, 2>(groups + size_t(g) * bytes, x, row, out + g * kGroup);
+  if (g < count) streams<Q8, 1>(groups + size_t(g) * bytes, x, row, out + g * kGroup);
+}
+
+// One group times M rows of activations, which share each load and unpacking of the weights.
+template <bool Q8, int M> void tile(const uint8_t* group, const QuantRows& x, int64_t first, float* out, int64_t ldo) {
+  constexpr int stride = Q8 ? 512 : 256;
+  const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + size_t(stride) * size_t(x.blocks));
+  const int8_t* q = x.q + first * x.blocks * kBlock;
+  const float* xs = x.scale + first * x.blocks;
+  const int32_t* over = x.over + first * x.blocks;
+  const int64_t ldq = x.blocks * kBlock;
+  __m256 low[M], high[M];
+  EACH_ROW low[m] = high[m] = _mm256_setzero_ps();
+  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += kGroup) {
+    ahead(group, Q8 ? 1024 : 2048, stride / 64);
+    __m256i a[M], c[M];
+    if (Q8) block_q8<M>(group, q, ldq, over + b, x.blocks, a, c);
+    else block_q4<M>(group, q, ldq, over + b, x.blocks, a, c);
+    const __m256 s0 = scales8(scales), s1 = scales8(scales + 8);
+    EACH_ROW {
+      const __m256 s = _mm256_broadcast_ss(xs + m * x.blocks + b);
+      low[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(a[m]), _mm256_mul_ps(s0, s), low[m]);
+      high[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(c[m]), _mm256_mul_ps(s1, s), high[m]);
+    }
+  }
+  EACH_ROW {
+    _mm256_storeu_ps(out + m * ldo, low[m]);
+    _mm256_storeu_ps(out + m * ldo + 8, high[m]);
+  }
 }
 
 template <bool Q8> void gemm(const uint8_t* group, const QuantRows& x, int64_t first, int64_t count, float* out, int64_t ldo) {
   int64_t i = 0;
-  for (; i + kRows <= count; i += kRows) tile<Q8, kRows, 1>(group, x, first + i, out + i * ldo, ldo);
-  for (; i + 2 <= count; i += 2) tile<Q8, 2, 1>(group, x, first + i, out + i * ldo, ldo);
-  if (i < count) tile<Q8, 1, 1>(group, x, first + i, out + i * ldo, ldo);
+  for (; i + kRows <= count; i += kRows) tile<Q8, kRows>(group, x, first + i, out + i * ldo, ldo);
+  for (; i + 2 <= count; i += 2) tile<Q8, 2>(group, x, first + i, out + i * ldo, ldo);
+  if (i < count) streams<Q8, 1>(group, x, first + i, out + i * ldo);
 }
 
 inline float sum8(__m256 v) {
@@ -202,7 +261,7 @@ template <class Kept> float dot(const typename Kept::Value* w, const float* x, i
   for (; i < cols; i++) sum += Kept::load1(w[i]) * x[i];
   return sum;
 }
-// Four streams, see `tile`.
+// Four streams, see `streams`.
 template <class Kept> void dot4(const typename Kept::Value* w, int64_t apart, const float* x, int64_t cols, float* out) {
   __m256 a[4], b[4];
   #pragma GCC unroll 4

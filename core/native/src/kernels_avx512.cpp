@@ -1,6 +1,7 @@
 // AVX-512 with VNNI. One 64-byte chunk (16 rows x 4 columns) is one register: vpdpbusd multiplies unsigned by signed
-// bytes, so the weights are the unsigned side (int8 + 128 by xor 0x80, nibbles as they are) and the offset is taken off
-// through the sum of the block's activations.
+// bytes, so the weights are the unsigned side: int8 + 128 by xor 0x80, and nibbles, which are 8 too large, in the upper
+// half of their byte. Both are 128 too large then, and what that adds is known (`over`); the 16 that nibbles have too
+// much goes into the scale, exactly.
 #if defined(__AVX512VNNI__)
 #include <immintrin.h>
 
@@ -19,57 +20,90 @@ inline __m512i flip(const uint8_t* p) { return _mm512_xor_si512(_mm512_loadu_si5
 template <bool Q8> inline __m512i chunk(const uint8_t* block, int j) {
   if (Q8) return flip(block + j * 64);
   const __m512i v = _mm512_loadu_si512(block + (j % 4) * 64);
-  return _mm512_and_si512(j < 4 ? v : _mm512_srli_epi16(v, 4), _mm512_set1_epi8(15));
+  return _mm512_and_si512(j < 4 ? _mm512_slli_epi16(v, 4) : v, _mm512_set1_epi8(char(0xf0)));
+}
+
+// The scales of a block.
+template <bool Q8> inline __m512 scales_of(const uint16_t* s) {
+  return Q8 ? scales16(s) : _mm512_mul_ps(scales16(s), _mm512_set1_ps(0.0625f));
 }
 
 template <bool Q8> void gemv(const uint8_t* group, const QuantRows& x, int64_t row, float* out) {
-  constexpr int stride = Q8 ? 512 : 256, offset = Q8 ? 128 : 8;
+  constexpr int stride = Q8 ? 512 : 256;
   const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + size_t(stride) * size_t(x.blocks));
   const int8_t* q = x.q + row * x.blocks * kBlock;
   const float* xs = x.scale + row * x.blocks;
-  const int32_t* sums = x.sum + row * x.blocks;
+  const int32_t* over = x.over + row * x.blocks;
   // the scales of the group that follows: they lie behind its codes, where no stream leads
   const char* next = reinterpret_cast<const char*>(scales) + group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
   __m512 acc = _mm512_setzero_ps();
   for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += kGroup) {
     ahead(group, stride / 64);
     _mm_prefetch(next + b * 32, _MM_HINT_T0);
-    __m512i a = _mm512_set1_epi32(-offset * sums[b]), c = _mm512_setzero_si512();
+    __m512i a = _mm512_set1_epi32(over[b]), c = _mm512_setzero_si512();
     #pragma GCC unroll 4
     for (int j = 0; j < 4; j++) {
       a = _mm512_dpbusd_epi32(a, chunk<Q8>(group, j), _mm512_set1_epi32(word(q + 4 * j)));
       c = _mm512_dpbusd_epi32(c, chunk<Q8>(group, j + 4), _mm512_set1_epi32(word(q + 16 + 4 * j)));
     }
-    const __m512 s = _mm512_mul_ps(scales16(scales), _mm512_set1_ps(xs[b]));
+    const __m512 s = _mm512_mul_ps(scales_of<Q8>(scales), _mm512_set1_ps(xs[b]));
     acc = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(a, c)), s, acc);
   }
   _mm512_storeu_ps(out, acc);
 }
 
+// Loops over m are unrolled by force, and each sum ends where it stands, see kernels_256.h.
+#define EACH_ROW _Pragma("GCC unroll 12") for (int m = 0; m < M; m++)
+#if defined(KVAD_SPELLED)
+inline void settle(__m512i&) {}
+template <class T> inline void keep(T&) {}
+#else
+inline void settle(__m512i& a) { asm("" : "+v"(a)); }
+// A value that the compiler knows nothing about from here on.
+template <class T> inline void keep(T& pointer) { asm("" : "+r"(pointer)); }
+#endif
+
+// M rows `apart`, addressed from every third: an address for each row is more than there are registers.
+template <class T, int M> struct Rows {
+  static constexpr int kBases = (M + 2) / 3;
+  const T* base[kBases];
+  int64_t apart;
+  Rows(const T* first, int64_t apart) : apart(apart) {
+    for (int i = 0; i < kBases; i++) base[i] = first + 3 * i * apart;
+  }
+  const T* row(int m) const { return base[m / 3] + m % 3 * apart; }
+  void advance(int64_t n) {
+    for (int i = 0; i < kBases; i++) keep(base[i] += n);
+  }
+};
+
 // M rows of activations pass over one group; the chunks of a block are unpacked once for all of them.
 template <bool Q8, int M> void tile(const uint8_t* group, const QuantRows& x, int64_t first, float* out, int64_t ldo) {
-  constexpr int stride = Q8 ? 512 : 256, offset = Q8 ? 128 : 8;
+  constexpr int stride = Q8 ? 512 : 256;
   const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + size_t(stride) * size_t(x.blocks));
-  const int8_t* q = x.q + first * x.blocks * kBlock;
-  const float* xs = x.scale + first * x.blocks;
-  const int32_t* sums = x.sum + first * x.blocks;
-  const int64_t ldq = x.blocks * kBlock;
+  Rows<int8_t, M> q(x.q + first * x.blocks * kBlock, x.blocks * kBlock);
+  Rows<float, M> xs(x.scale + first * x.blocks, x.blocks);
+  Rows<int32_t, M> over(x.over + first * x.blocks, x.blocks);
   __m512 acc[M];
-  for (int m = 0; m < M; m++) acc[m] = _mm512_setzero_ps();
-  for (int64_t b = 0; b < x.blocks; b++, group += stride, q += kBlock, scales += kGroup) {
+  EACH_ROW acc[m] = _mm512_setzero_ps();
+  for (int64_t b = 0; b < x.blocks; b++, group += stride, scales += kGroup) {
     __m512i a[M];
-    for (int m = 0; m < M; m++) a[m] = _mm512_set1_epi32(-offset * sums[m * x.blocks + b]);
+    EACH_ROW a[m] = _mm512_set1_epi32(*over.row(m));
     #pragma GCC unroll 8
     for (int j = 0; j < 8; j++) {
       const __m512i w = chunk<Q8>(group, j);
-      #pragma GCC unroll 12
-      for (int m = 0; m < M; m++) a[m] = _mm512_dpbusd_epi32(a[m], w, _mm512_set1_epi32(word(q + m * ldq + 4 * j)));
+      EACH_ROW {
+        a[m] = _mm512_dpbusd_epi32(a[m], w, _mm512_set1_epi32(word(q.row(m) + 4 * j)));
+        settle(a[m]);
+      }
     }
-    const __m512 s = scales16(scales);
-    for (int m = 0; m < M; m++)
-      acc[m] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(a[m]), _mm512_mul_ps(s, _mm512_set1_ps(xs[m * x.blocks + b])), acc[m]);
+    const __m512 s = scales_of<Q8>(scales);
+    EACH_ROW acc[m] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(a[m]), _mm512_mul_ps(s, _mm512_set1_ps(*xs.row(m))), acc[m]);
+    q.advance(kBlock);
+    xs.advance(1);
+    over.advance(1);
   }
-  for (int m = 0; m < M; m++) _mm512_storeu_ps(out + m * ldo, acc[m]);
+  EACH_ROW _mm512_storeu_ps(out + m * ldo, acc[m]);
 }
 
 template <bool Q8>

@@ -31,9 +31,9 @@ void Engine::quantise_rows(View x) {
   const int64_t blocks = blocks_of(x.cols), all = blocks * x.rows;
   q_.reserve(size_t(all) * kBlock);
   scale_.reserve(size_t(all) * 4);
-  sum_.reserve(size_t(all) * 4);
+  over_.reserve(size_t(all) * 4);
   const auto one = [&](int64_t r) {
-    kernels_->quantize(x.row(r), x.cols, q_.as<int8_t>() + r * blocks * kBlock, scale_.as<float>() + r * blocks, sum_.as<int32_t>() + r * blocks);
+    kernels_->quantize(x.row(r), x.cols, q_.as<int8_t>() + r * blocks * kBlock, scale_.as<float>() + r * blocks, over_.as<int32_t>() + r * blocks);
   };
   if (x.rows < 4)
     for (int64_t r = 0; r < x.rows; r++) one(r);

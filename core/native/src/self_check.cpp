@@ -29,17 +29,17 @@ bool close(const float* a, const float* b, int64_t n) {
 struct Rows {
   int8_t q[kRows * kCols];
   float scale[kRows * kBlocks];
-  int32_t sum[kRows * kBlocks];
-  QuantRows view() const { return {q, scale, sum, kBlocks}; }
+  int32_t over[kRows * kBlocks];
+  QuantRows view() const { return {q, scale, over, kBlocks}; }
 };
 
 void quantize(const Kernels& k, const float* x, Rows& to) {
   for (int64_t r = 0; r < kRows; r++)
-    k.quantize(x + r * kCols, kCols, to.q + r * kCols, to.scale + r * kBlocks, to.sum + r * kBlocks);
+    k.quantize(x + r * kCols, kCols, to.q + r * kCols, to.scale + r * kBlocks, to.over + r * kBlocks);
 }
 
 bool same(const Rows& a, const Rows& b) {
-  return std::memcmp(a.q, b.q, sizeof a.q) == 0 && std::memcmp(a.sum, b.sum, sizeof a.sum) == 0 && close(a.scale, b.scale, kRows * kBlocks);
+  return std::memcmp(a.q, b.q, sizeof a.q) == 0 && std::memcmp(a.over, b.over, sizeof a.over) == 0 && close(a.scale, b.scale, kRows * kBlocks);
 }
 
 // A group of random codes: int8 without -128, any nibbles.

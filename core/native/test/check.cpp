@@ -44,26 +44,26 @@ std::vector<uint16_t> narrowed(const std::vector<float>& from, Kind kind) {
 
 namespace {
 
-// Codes, scales and sums of some rows, in buffers of exactly their sizes.
+// Codes, scales and corrections of some rows, in buffers of exactly their sizes.
 struct Activations {
   std::vector<int8_t> q;
   std::vector<float> scale;
-  std::vector<int32_t> sum;
+  std::vector<int32_t> over;
   int64_t blocks;
 
   Activations(const Kernels& k, const std::vector<float>& x, int64_t rows, int64_t cols)
-      : q(size_t(rows * blocks_of(cols) * kBlock)), scale(size_t(rows * blocks_of(cols))), sum(scale.size()), blocks(blocks_of(cols)) {
+      : q(size_t(rows * blocks_of(cols) * kBlock)), scale(size_t(rows * blocks_of(cols))), over(scale.size()), blocks(blocks_of(cols)) {
     for (int64_t r = 0; r < rows; r++)
-      k.quantize(&x[size_t(r * cols)], cols, &q[size_t(r * blocks * kBlock)], &scale[size_t(r * blocks)], &sum[size_t(r * blocks)]);
+      k.quantize(&x[size_t(r * cols)], cols, &q[size_t(r * blocks * kBlock)], &scale[size_t(r * blocks)], &over[size_t(r * blocks)]);
   }
-  QuantRows view() const { return {q.data(), scale.data(), sum.data(), blocks}; }
+  QuantRows view() const { return {q.data(), scale.data(), over.data(), blocks}; }
 };
 
 void quantised(const Kernels& k, const Kernels& p, Pool& pool, Random& random) {
   const int64_t rows = random.from(1, 20), weights = random.from(1, 200), cols = random.from(1, random.bits() % 8 == 0 ? 2200 : 200);
   const auto w = random.values(weights * cols), x = random.values(rows * cols, 3);
   const Activations mine(k, x, rows, cols), theirs(p, x, rows, cols);
-  expect(mine.q == theirs.q && mine.sum == theirs.sum, k.name, "codes of activations", cols);
+  expect(mine.q == theirs.q && mine.over == theirs.over, k.name, "codes of activations", cols);
   expect(close(mine.scale.data(), theirs.scale.data(), int64_t(mine.scale.size()), 1e-6f), k.name, "scales of activations", cols);
   for (const Kind kind : {Kind::Q8, Kind::Q4}) {
     Buffer packed(quant_bytes(kind, weights, cols));

@@ -1,6 +1,7 @@
 // The instructions that kernels_avx512.cpp uses, spelled out as loops: so its arithmetic is checked on machines that do
 // not have them. Included in front of it in place of the compiler's header; slow, and no part of the addon.
 #pragma once
+#define KVAD_SPELLED
 #define _IMMINTRIN_H_INCLUDED
 #include <cstdint>
 #include <cstring>
@@ -36,7 +37,7 @@ inline __m512i _mm512_add_epi32(__m512i a, __m512i b) KVAD_LANES(__m512i, i32, 1
 inline __m512i _mm512_and_si512(__m512i a, __m512i b) KVAD_LANES(__m512i, u8, 64, a.u8[i] & b.u8[i])
 inline __m512i _mm512_xor_si512(__m512i a, __m512i b) KVAD_LANES(__m512i, u8, 64, a.u8[i] ^ b.u8[i])
 inline __m512i _mm512_slli_epi32(__m512i a, int n) KVAD_LANES(__m512i, i32, 16, int32_t(uint32_t(a.i32[i]) << n))
-inline __m512i _mm512_srli_epi16(__m512i a, int n) KVAD_LANES(__m512i, u16, 32, uint16_t(a.u16[i] >> n))
+inline __m512i _mm512_slli_epi16(__m512i a, int n) KVAD_LANES(__m512i, u16, 32, uint16_t(a.u16[i] << n))
 inline __m512 _mm512_castsi512_ps(__m512i a) { return spelled_load<__m512>(&a); }
 inline __m512 _mm512_cvtepi32_ps(__m512i a) KVAD_LANES(__m512, f, 16, float(a.i32[i]))
 inline __m512i _mm512_cvtepu16_epi32(__m256i a) {
