@@ -34,6 +34,7 @@ export type * from './text/types.js';
 export * from './plugin.js';
 export * from './axes/builtin/index.js';
 export { chooseOps, type OpsChoice } from './kernels/choose-ops.js';
+export { isRefusedByArithmetic } from './kernels/native/commands.js';
 export { createReferenceOps } from './kernels/reference/index.js';
 export * from './kernels/half.js';
 export { RopeTables, type TableAngles } from './kernels/rope-tables.js';
@@ -52,7 +53,7 @@ export { BUSY_SHARE, machineFacts, OthersShare, type MachineFacts } from './benc
 export { folderSource, planSource, type BenchSource } from './bench/sources.js';
 export { type Spread } from './bench/statistics.js';
 export { variantsOf, type BenchPrecision, type Variant } from './bench/variants.js';
-export { planProblem } from './plan/plan-check.js';
+export { planProblem, type PlanProblem } from './plan/plan-check.js';
 export { HubClient, type HubFile, type HubListing } from './hub/client.js';
 export { fetchHeaders, type FetchedHeaders } from './hub/fetch-headers.js';
 export { findSnapshot, type CachedSnapshot } from './hub/find-snapshot.js';

@@ -5,6 +5,8 @@ import {
   checkModelFolder,
   folderSource,
   gatherParts,
+  isKvadError,
+  isRefusedByArithmetic,
   KvadError,
   machineFacts,
   OthersShare,
@@ -16,6 +18,7 @@ import {
   type BenchPrecision,
   type BenchRun,
   type BenchSource,
+  type PlanProblem,
 } from '@kvad/core';
 import type { CliBench, ModelPlan } from '@kvad/schemas';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,10 +60,11 @@ export const bench: Action<'bench'> = async (io, { args, options }) => {
   if (!options.kernels) {
     const registry = openRegistry(io, options.plugin);
     const asked = options.plan === undefined ? (args.models.length === 0 ? [null] : args.models) : [];
-    if (options.plan !== undefined) runs.push(await measured(await fromPlan(io, options.plan, registry), settings));
+    if (options.plan !== undefined) runs.push(await measuredPlan(io, options.plan, registry, settings));
     for (const model of asked)
       runs.push(await measured(await fromFolder(io, model, options, registry, warnings), settings));
   }
+  for (const warning of runs.flatMap(({ notes }) => notes)) await note(io, warnings, warning);
   const busyDuring = options.besideBusy ? null : during.value;
   if (busyDuring !== null && busyDuring > BUSY_SHARE) {
     await note(
@@ -115,7 +119,7 @@ const refuseIdleFlags = (models: readonly string[], options: Options<'bench'>): 
 };
 
 const settingsOf = (io: Io, options: Options<'bench'>): BenchOptions => ({
-  variants: variantsOf(precisionsOf(options.quant), options.control),
+  variants: variantsOf(precisionsOf(options.quant), options.control, io.env['KVAD_DEQUANT'] === '1'),
   rounds: options.rounds ?? 5,
   promptTokens: options.promptTokens ?? 512,
   decodeTokens: options.decodeTokens ?? 32,
@@ -146,11 +150,40 @@ const measured = async (source: BenchSource, settings: BenchOptions): Promise<Be
   }
 };
 
+const measuredPlan = async (io: Io, file: string, registry: Registry, settings: BenchOptions): Promise<BenchRun> => {
+  const source = await fromPlan(io, file, registry);
+  return ofPlan(file, () => measured(source, settings));
+};
+
 const fromPlan = async (io: Io, file: string, registry: Registry): Promise<BenchSource> => {
   const plan = await readJsonInput(io, file);
-  const problem = planProblem(plan);
+  const problem = planProblem(plan) ?? embeddingProblem(plan as ModelPlan);
   if (problem !== null) throw new KvadError('KVAD_E_PLAN_FILE', { file, ...problem });
-  return planSource(file, plan as ModelPlan, await partsOf(plan as ModelPlan, registry));
+  return ofPlan(file, async () => planSource(file, plan as ModelPlan, await partsOf(plan as ModelPlan, registry)));
+};
+
+const embeddingProblem = ({ embedding: { size, project }, hiddenSize }: ModelPlan): PlanProblem | null =>
+  project !== null || size === hiddenSize
+    ? null
+    : {
+        path: 'embedding.size',
+        reason: `is ${size}, hiddenSize is ${hiddenSize}, and nothing projects one to the other`,
+      };
+
+/** What parts say of a plan, with codes that do not name its file. */
+const OF_A_PLAN: ReadonlySet<string> = new Set([
+  ...['KVAD_E_PLAN_OPTIONS', 'KVAD_E_PLAN_SCHEDULE', 'KVAD_E_PLAN_SLOT', 'KVAD_E_PLUGIN'],
+]);
+
+/** A plan of a file may be anybody's: what parts and arithmetic refuse of it is said of the file. Throws KVAD_E_PLAN_FILE. */
+const ofPlan = async <T>(file: string, act: () => Promise<T>): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (isKvadError(error) ? !OF_A_PLAN.has(error.code) : !isRefusedByArithmetic(error)) throw error;
+    const reason = `has sizes or parts that do not go together: ${(error as Error).message}`;
+    throw new KvadError('KVAD_E_PLAN_FILE', { file, path: '', reason }, { cause: error });
+  }
 };
 
 const fromFolder = async (

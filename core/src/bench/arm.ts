@@ -19,6 +19,8 @@ export class Arm {
   readonly variant: Variant;
   readonly traffic: WeightTraffic;
   readonly loadMilliseconds: number;
+  /** What there is to say of its quantised weights: a cache made anew, or one that cannot be written. */
+  readonly notes: readonly string[];
   readonly #ops: Ops;
   readonly #model: Model;
   readonly #scheduler: Scheduler;
@@ -41,7 +43,7 @@ export class Arm {
       this.#ops.dispose();
       throw error;
     }
-    quantised?.finish();
+    this.notes = quantised?.finish() ?? [];
     this.#scheduler = new Scheduler(this.#model, batchSize);
     this.traffic = weightTraffic(plan, slots, weights, variant.precision);
     this.loadMilliseconds = performance.now() - start;

@@ -1,7 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KvadError } from '../errors/kvad-error.js';
+import { createReferenceOps } from '../kernels/reference/index.js';
+import { stateBytes } from '../runtime/measure.js';
 import { contextOf } from '../runtime/model.js';
+import { plannedStates } from '../runtime/planned-states.js';
 import { Arm, type ArmOptions } from './arm.js';
 import { availableMemory, BANDWIDTH_BYTES, ReadBandwidth } from './machine.js';
 import type { BenchSource } from './sources.js';
@@ -50,6 +53,8 @@ export interface BenchRun {
   readonly results: readonly BenchResult[];
   /** Bytes a second that a bare read loop reaches; null without the native arithmetic. */
   readonly readBandwidth: Spread | null;
+  /** Of loading the variants, each once. */
+  readonly notes: readonly string[];
 }
 
 interface Measured {
@@ -65,11 +70,13 @@ interface Measured {
  * KVAD_E_BENCH_MEMORY where they do not fit in memory together, KVAD_E_CONTEXT, and the reason of an abort.
  */
 export const benchModel = async (source: BenchSource, options: BenchOptions): Promise<BenchRun> => {
-  requireMemory(source, options.variants);
+  // Weights first: states are planned in memory that a plan of any size would not leave.
+  requireMemory(source, options.variants, 0);
   const longest = Math.max(options.promptTokens, options.depth + options.decodeTokens);
   if (longest > contextOf(source.plan)) {
     throw new KvadError('KVAD_E_CONTEXT', { tokens: longest, contextLength: contextOf(source.plan) });
   }
+  requireMemory(source, options.variants, sequenceBytes(source, longest, options.kvCacheDtype));
   const arms: Arm[] = [];
   let bandwidth: ReadBandwidth | null = null;
   try {
@@ -88,7 +95,8 @@ export const benchModel = async (source: BenchSource, options: BenchOptions): Pr
       }
     }
     const readBandwidth = reads.length > 0 ? spread(reads) : null;
-    return { results: measured.map((one) => resultOf(one, source, options, readBandwidth)), readBandwidth };
+    const results = measured.map((one) => resultOf(one, source, options, readBandwidth));
+    return { results, readBandwidth, notes: [...new Set(arms.flatMap(({ notes }) => notes))] };
   } finally {
     bandwidth?.close();
     for (const arm of arms) arm.close();
@@ -138,11 +146,19 @@ const resultOf = (
   };
 };
 
-/** What does not fit would be measured with its pages coming and going. */
-const requireMemory = ({ name, plan, slots, ...source }: BenchSource, variants: readonly Variant[]): void => {
+/** Bytes of the states of a sequence of so many tokens. */
+const sequenceBytes = ({ plan, slots, parts }: BenchSource, tokens: number, kvCacheDtype: 'f16' | 'f32'): number =>
+  stateBytes(plannedStates(plan, slots, parts, createReferenceOps({ kvCacheDtype })), kvCacheDtype, tokens);
+
+/** What does not fit would be measured with its pages coming and going. `state`: bytes of a sequence, of which one at a time is there. */
+const requireMemory = (
+  { name, plan, slots, ...source }: BenchSource,
+  variants: readonly Variant[],
+  state: number,
+): void => {
   const weights = source.weights('bf16');
   const bytes = variants.map(({ precision }) => weightTraffic(plan, slots, weights, precision).held);
-  const needed = sum(bytes) + Math.max(0, ...bytes) * 0.1 + BANDWIDTH_BYTES;
+  const needed = sum(bytes) + Math.max(0, ...bytes) * 0.1 + BANDWIDTH_BYTES + state;
   const available = availableMemory();
   if (needed > available) {
     const names = variants.map((variant) => variant.name);

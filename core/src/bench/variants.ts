@@ -12,12 +12,17 @@ export interface Variant {
   readonly dequantise: boolean;
 }
 
-/** One arm for each precision, and with `control` one more for each quantised one. */
-export const variantsOf = (precisions: readonly BenchPrecision[], control: boolean): Variant[] =>
+/**
+ * One arm for each precision, and with `control` one more for each quantised one. `dequantise` (`KVAD_DEQUANT=1`): of the
+ * quantised ones the control arms alone, where `control` does not ask for both.
+ */
+export const variantsOf = (precisions: readonly BenchPrecision[], control: boolean, dequantise = false): Variant[] =>
   precisions.flatMap((precision) => {
     const plain: Variant = { name: precision, precision, dequantise: false };
-    const quantised = precision === 'q8' || precision === 'q4';
-    return control && quantised ? [plain, { ...plain, name: `${precision}-dequant`, dequantise: true }] : [plain];
+    if (precision !== 'q8' && precision !== 'q4') return [plain];
+    const arm: Variant = { ...plain, name: `${precision}-dequant`, dequantise: true };
+    if (control) return [plain, arm];
+    return [dequantise ? arm : plain];
   });
 
 export interface WeightTraffic {

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { planProblem, schemaCompiler, variantsOf } from '@kvad/core';
 import { schema, type CliBench, type ModelPlan } from '@kvad/schemas';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommandLine } from '../../../cli/dist/commands/main.js';
 import { randomWeights } from '../../../core/dist/bench/random-weights.js';
 import { spread } from '../../../core/dist/bench/statistics.js';
@@ -21,6 +22,14 @@ const bench = async (...words: string[]): Promise<{ exit: number; err: string; j
   if (io.out() !== '') expect(validate(json), JSON.stringify(validate.errors)).toBe(true);
   return { exit, err: io.err(), json };
 };
+/** A plan, to be spoilt. */
+interface Sizes {
+  embedding: { size: number };
+  contextLength: number;
+  layers: { ops: { options: Record<string, unknown> }[] }[];
+  schedule: { layer: number; state: number }[];
+}
+
 const quick = ['--rounds', '2', '--prompt-tokens', '8', '--decode-tokens', '3'];
 
 describe('what is measured', () => {
@@ -70,6 +79,21 @@ describe('what is measured', () => {
   });
 });
 
+describe('KVAD_DEQUANT=1', () => {
+  it('leaves the control arms alone, unless both are asked for', () => {
+    const names = (control: boolean): string[] =>
+      variantsOf(['bf16', 'q8', 'q4'], control, true).map(({ name }) => name);
+    expect(names(false)).toEqual(['bf16', 'q8-dequant', 'q4-dequant']);
+    expect(names(true)).toEqual(variantsOf(['bf16', 'q8', 'q4'], true).map(({ name }) => name));
+  });
+
+  it.runIf(loadAddon() !== null)('reaches what kvad bench measures', async () => {
+    const io = { ...fakeIo(), env: { KVAD_DEQUANT: '1' } };
+    expect(await runCommandLine(['bench', '--json', ...quick, '--quant', 'q8'], io)).toBe(0);
+    expect((JSON.parse(io.out()) as CliBench).results.map(({ variant }) => variant)).toEqual(['q8-dequant']);
+  });
+});
+
 describe('random weights', () => {
   it('are the same each time, finite, and of the shape that is asked for', () => {
     const slots = [{ name: 'a', pattern: 'a', shape: [70, 33], role: 'matrix' as const, layer: null }];
@@ -110,6 +134,69 @@ describe('kvad bench', () => {
   ])('refuses %s', async (_, words, code) => {
     const { exit, err } = await bench(...words);
     expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 1, code });
+  });
+
+  it.each<[string, string, (plan: Sizes) => void]>([
+    ['embedding.size is 500', 'an embedding of another width', (plan) => (plan.embedding.size = 500)],
+    ['kvHeads is 2', 'key heads that do not divide', (plan) => (plan.layers[0]!.ops[0]!.options['kvHeads'] = 2)],
+    ['kvHeads is 18', 'more key heads than heads', (plan) => (plan.layers[0]!.ops[0]!.options['kvHeads'] = 18)],
+    ['/kvHeads', 'a negative number of heads', (plan) => (plan.layers[0]!.ops[0]!.options['kvHeads'] = -3)],
+    [
+      'do not go together',
+      'heads narrower than their rope',
+      (plan) => (plan.layers[0]!.ops[0]!.options['headDim'] = 62),
+    ],
+    [
+      'state 0',
+      'a state that two visits have',
+      (plan) => (plan.schedule = [0, 1].map((layer) => ({ layer, state: 0 }))),
+    ],
+  ])('says of a plan file "%s" where it has %s', async (said, _, spoil) => {
+    const plan = readPlan('smollm2-135m.json') as unknown as Sizes;
+    plan.layers = plan.layers.slice(0, 2);
+    plan.schedule = [0, 1].map((layer) => ({ layer, state: layer }));
+    spoil(plan);
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'kvad-plan-')), 'plan.json');
+    onTestFinished(() => {
+      rmSync(path.dirname(file), { recursive: true });
+    });
+    writeFileSync(file, JSON.stringify(plan));
+    const { exit, err } = await bench(...quick, '--quant', 'bf16', '--plan', file);
+    expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 1, code: 'KVAD_E_PLAN_FILE' });
+    expect(err).toContain(`${file} is no plan`);
+    expect(err).toContain(said);
+  });
+
+  it('counts the states of all tokens among what has to fit in memory', async () => {
+    const plan = readPlan('smollm2-135m.json') as unknown as Sizes;
+    plan.contextLength = 2 ** 30;
+    plan.schedule = Array.from({ length: 1000 }, (_, state) => ({ layer: state % plan.layers.length, state }));
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'kvad-plan-')), 'plan.json');
+    onTestFinished(() => {
+      rmSync(path.dirname(file), { recursive: true });
+    });
+    writeFileSync(file, JSON.stringify(plan));
+    // 768 bytes a token and visit in f16: 3 key heads of 64 and as many values
+    const { exit, err } = await bench(...quick, '--quant', 'q4', '--depth', '1000000', '--plan', file);
+    expect({ exit, code: /KVAD_E_\w+/.exec(err)?.[0] }).toEqual({ exit: 1, code: 'KVAD_E_BENCH_MEMORY' });
+    expect(Number(/needs ([\d.]+) GB/.exec(err)?.[1])).toBeCloseTo((768 * 1000 * 1e6) / 1e9, -1);
+  });
+
+  it('says that quantised weights could not be kept', async () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'kvad-cache-')), 'file');
+    onTestFinished(() => {
+      rmSync(path.dirname(file), { recursive: true });
+    });
+    writeFileSync(file, '');
+    vi.stubEnv('XDG_CACHE_HOME', file); // a file, where a folder has to be
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const { exit, err, json } = await bench(...quick, '--quant', 'q8', '--control');
+    expect(exit).toBe(0);
+    const said = json.warnings.filter((warning) => warning.includes('could not be kept'));
+    expect(said).toHaveLength(loadAddon() === null ? 0 : 1);
+    for (const warning of said) expect(err).toContain(warning);
   });
 
   it.each([

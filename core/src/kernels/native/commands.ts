@@ -5,6 +5,10 @@ import { tensorOf } from './handles.js';
 
 const CODES = new Map<Opcode, number>(OPCODES.map((name, code) => [name, code]));
 
+/** True for an error of the addon about commands that it does not run: their tensors and numbers do not go together. */
+export const isRefusedByArithmetic = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('native arithmetic refused ');
+
 /** So many are started at once: more would leave the threads waiting for the first, fewer cost calls. */
 const STARTED_TOGETHER = 8;
 

@@ -50,6 +50,7 @@ export const attention = definePart<AttentionMixer, AttentionOptions>({
 
 function slots(o: AttentionOptions, { hiddenSize }: Dims, parts: Parts): readonly WeightSlot[] {
   const { heads, kvHeads, headDim, valueDim } = o;
+  if (heads % kvHeads !== 0) throw new Error(`kvHeads is ${kvHeads}, which does not divide heads, ${heads}`);
   return [
     ...linearSlots('q', heads * headDim, hiddenSize, o.bias.q),
     ...linearSlots('k', kvHeads * headDim, hiddenSize, o.bias.k),
