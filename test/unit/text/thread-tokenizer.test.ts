@@ -82,3 +82,27 @@ it('a thread that has ended is an error of its model, not a wait', async () => {
   expect(error.message).toContain('the thread of its tokenizer');
   expect((await errorOf(() => text.tokenizer.idOf('a'))).code).toBe('KVAD_E_WORKER');
 });
+
+it('a notice that comes late is not taken for an answer', async () => {
+  // Says of each answer twice that it is there; the second time, the next answer is waited for.
+  const source = `
+    const { parentPort } = require('node:worker_threads');
+    const facts = { limit: 9, special: new Set(), bytes: 'none' };
+    const opened = { source: 'tokenizer.json', tokens: { named: {}, added: [] }, warnings: [], vocabSize: 9, facts };
+    parentPort.once('message', ({ port }) => port.on('message', ({ id, name, request, flag }) => {
+      const say = () => Atomics.notify(flag, 0);
+      setTimeout(() => {
+        port.postMessage({ id, value: name === 'open' ? opened : request.token.length });
+        if (flag === null) return;
+        Atomics.store(flag, 0, 1);
+        say();
+        setTimeout(say, 50);
+      }, 100);
+    }));`;
+  const worker = new Worker(source, { eval: true });
+  onTestFinished(() => void worker.terminate());
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage({ port: port1 }, [port1]);
+  const { tokenizer } = await openThrough(port2)('a folder', null, null);
+  expect(['a', 'bc', 'def'].map((token) => tokenizer.idOf(token))).toEqual([1, 2, 3]);
+});

@@ -120,7 +120,11 @@ class TokenizerThread {
     if (this.#closed) throw this.#ended('it has ended');
     Atomics.store(this.#flag, 0, 0);
     const id = this.#post(name, request, this.#flag);
-    if (Atomics.wait(this.#flag, 0, 0, LIMIT_MILLISECONDS) === 'timed-out') throw this.#ended('it does not answer');
+    // An answer before this one may have been there before it was waited for: its notice comes only now, and says nothing.
+    while (Atomics.load(this.#flag, 0) === 0) {
+      const state = Atomics.wait(this.#flag, 0, 0, LIMIT_MILLISECONDS);
+      if (state === 'timed-out') throw this.#ended('it does not answer');
+    }
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: Answered } | undefined;
       if (received === undefined) throw this.#ended('it has ended');
