@@ -11,14 +11,21 @@ export interface ModelThreads {
 
 /** Where a tokenizer is loaded: beside the weights, for it takes as long as they do. */
 export interface TokenizerPlace {
+  /** Has to be called once for each model, when the one before is closed. */
   serve(order: TokenizerOrder): void;
+  /** It can serve another model. */
+  readonly isAlive: boolean;
   terminate(): Promise<unknown>;
 }
 
-export type StartThreads = () => ModelThreads;
+/** `free`: a place for the tokenizer whose model is closed. */
+export type StartThreads = (free: TokenizerPlace | null) => ModelThreads;
 
 /** A thread for the model and one for its tokenizer: the caller's waits for neither. */
-export const startThreads: StartThreads = () => ({ model: startModelThread(), tokenizer: tokenizerThread() });
+export const startThreads: StartThreads = (free) => ({
+  model: startModelThread(),
+  tokenizer: free ?? tokenizerThread(),
+});
 
 export const startModelThread = (): Worker => start(WORKER_MODULE);
 
@@ -27,6 +34,9 @@ const tokenizerThread = (): TokenizerPlace => {
   return {
     serve: (order) => {
       worker.postMessage(order, [order.port]);
+    },
+    get isAlive() {
+      return worker.threadId >= 0;
     },
     terminate: () => worker.terminate(),
   };
@@ -37,6 +47,7 @@ export const HERE: TokenizerPlace = {
   serve: (order) => {
     serveTokenizer(order);
   },
+  isAlive: true,
   terminate: () => Promise.resolve(),
 };
 

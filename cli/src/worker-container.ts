@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import {
   AXIS_TOKENS,
   chooseOps,
+  KeptTokenizer,
   loadText,
   PartRegistry,
   sayErrorsAs,
@@ -34,7 +35,7 @@ export const createWorkerContainer = (
   worker.register(MAKE_OPS, {
     useFactory: (from) => (choice: OpsChoice) => chooseOps(choice, from.resolve<EngineSettings>(ENGINE_SETTINGS).env),
   });
-  const textOptions: TextOptions = openTokenizer === undefined ? {} : { openTokenizer };
+  const textOptions: TextOptions = openTokenizer === undefined ? { kept: new KeptTokenizer() } : { openTokenizer };
   worker.register(LOAD_TEXT, { useValue: (directory: string) => loadText(directory, textOptions) });
   worker.register(MODEL_LOADER, { useClass: ModelLoader });
   return worker;

@@ -3,7 +3,7 @@ import { KvadError, RemoteModel, type Engine, type LoadedModel, type LoadOptions
 import { inject, injectable } from 'tsyringe';
 import { modelFolder } from './model-folder.js';
 import type { EngineSettings } from './engine-settings.js';
-import type { StartThreads } from './start-threads.js';
+import type { StartThreads, TokenizerPlace } from './start-threads.js';
 import { ENGINE_SETTINGS, START_THREADS } from './tokens.js';
 
 /** What the module of a worker is sent with the call that loads its model. */
@@ -22,6 +22,8 @@ export class WorkerEngine implements Engine {
   readonly #startThreads: StartThreads;
   readonly #loading = new Set<RemoteModel>();
   readonly #loaded = new Set<RemoteModel>();
+  /** The thread of a tokenizer whose model is closed, for the next one: it has what it made of the tokenizer (`KeptTokenizer`). */
+  #free: TokenizerPlace | null = null;
   #closed = false;
 
   constructor(@inject(ENGINE_SETTINGS) settings: EngineSettings, @inject(START_THREADS) start: StartThreads) {
@@ -33,12 +35,14 @@ export class WorkerEngine implements Engine {
     if (this.#closed) throw new KvadError('KVAD_E_CLOSED', { what: 'engine' });
     const settings = this.#settings;
     const directory = modelFolder(model, settings);
-    const threads = this.#startThreads();
+    const threads = this.#startThreads(this.#takeFree());
+    let isLoaded = false;
     const { port1, port2 } = new MessageChannel();
     const data: WorkerData = { settings, directory, options, tokenizer: port2 };
     const { model: remote, loaded } = RemoteModel.start({
       worker: threads.model,
-      companions: [threads.tokenizer],
+      // A thread that may still be busy with a load that failed is not for another.
+      companions: [{ terminate: () => (isLoaded ? this.#release(threads.tokenizer) : threads.tokenizer.terminate()) }],
       data,
       transfer: [port2],
       directory,
@@ -49,6 +53,7 @@ export class WorkerEngine implements Engine {
       // After the other thread has its order: this one may be busy with the tokenizer now.
       threads.tokenizer.serve({ directory, port: port1 });
       await loaded;
+      isLoaded = true;
       this.#loaded.add(remote);
       return remote;
     } finally {
@@ -61,10 +66,24 @@ export class WorkerEngine implements Engine {
     await Promise.all([
       ...[...this.#loading].map((model) => model.terminate()),
       ...[...this.#loaded].map((model) => model.close()),
+      this.#takeFree()?.terminate(),
     ]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #takeFree(): TokenizerPlace | null {
+    const free = this.#free;
+    this.#free = null;
+    return free?.isAlive === true ? free : null;
+  }
+
+  /** One is kept, the last. */
+  async #release(place: TokenizerPlace): Promise<void> {
+    const older = this.#closed ? place : this.#takeFree();
+    if (!this.#closed) this.#free = place;
+    await older?.terminate();
   }
 }

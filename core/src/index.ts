@@ -22,6 +22,7 @@ export { schemaCheck, schemaCompiler } from './plan/schema-compiler.js';
 export type * from './runtime/types.js';
 export { IncrementalDecoder } from './text/incremental-decoder.js';
 export { loadText, type TextOptions } from './text/index.js';
+export { KeptTokenizer } from './text/tokenizer/kept-tokenizer.js';
 export { serveTokenizer } from './text/tokenizer/serve-tokenizer.js';
 export { openThrough, type OpenTokenizer } from './text/tokenizer/thread-tokenizer.js';
 export type { TokenizerOrder } from './text/tokenizer/tokenizer-protocol.js';

@@ -22,17 +22,20 @@ napi_value create(napi_env env, napi_callback_info info) {
   if (threads < 1 || threads > 256) { a.fail("threads: 1 to 256"); return nullptr; }
   const Kernels* kernels = kernels_for(name.c_str());
   if (!kernels) { a.fail("no such kernels on this machine"); return nullptr; }
-  auto* holder = new std::unique_ptr<Engine>(new Engine(int(threads), kernels, arena));
+  auto holder = std::make_unique<std::unique_ptr<Engine>>(new Engine(int(threads), kernels, arena));
   (*holder)->dequantise = dequantise;
   napi_value out;
-  napi_create_external(env, holder, [](napi_env, void* data, void*) { delete static_cast<std::unique_ptr<Engine>*>(data); }, nullptr, &out);
+  const auto drop = [](napi_env, void* data, void*) { delete static_cast<std::unique_ptr<Engine>*>(data); };
+  if (napi_create_object(env, &out) != napi_ok || napi_type_tag_object(env, out, &kEngine) != napi_ok || napi_wrap(env, out, holder.get(), drop, nullptr, nullptr) != napi_ok)
+    return nullptr;
+  holder.release();
   return out;
 }
 
 napi_value dispose(napi_env env, napi_callback_info info) {
   Arguments a(env, info);
-  void* data = nullptr;
-  if (a.count > 0 && napi_get_value_external(env, a.values[0], &data) == napi_ok && data) static_cast<std::unique_ptr<Engine>*>(data)->reset();
+  std::unique_ptr<Engine>* holder = a.count > 0 ? holder_of(env, a.values[0]) : nullptr;
+  if (holder) holder->reset();
   return nothing(env);
 }
 

@@ -15,6 +15,16 @@
 
 namespace kvad {
 
+// An engine is an object that wraps it. (An external would be a few bytes of Node's that a thread leaves when it ends.)
+constexpr napi_type_tag kEngine = {0x6b76616420656e67, 0x9d1f4c07a3b85e21};
+
+inline std::unique_ptr<Engine>* holder_of(napi_env env, napi_value value) {
+  bool ours = false;
+  void* data = nullptr;
+  if (napi_check_object_type_tag(env, value, &kEngine, &ours) != napi_ok || !ours || napi_unwrap(env, value, &data) != napi_ok) return nullptr;
+  return static_cast<std::unique_ptr<Engine>*>(data);
+}
+
 struct Arguments {
   napi_env env;
   napi_value values[10];
@@ -79,9 +89,9 @@ struct Arguments {
     return engine;
   }
   Engine* engine_at_work() {
-    void* data = nullptr;
-    if (failed || count == 0 || napi_get_value_external(env, values[0], &data) != napi_ok || !data) fail("an engine was expected");
-    Engine* engine = data ? static_cast<std::unique_ptr<Engine>*>(data)->get() : nullptr;
+    const std::unique_ptr<Engine>* holder = failed || count == 0 ? nullptr : holder_of(env, values[0]);
+    if (!holder) fail("an engine was expected");
+    Engine* engine = holder ? holder->get() : nullptr;
     if (!failed && !engine) fail("this engine has been disposed");
     return engine;
   }

@@ -70,12 +70,18 @@ napi_value leave(napi_env env, napi_callback_info info) {
   return nothing(env);
 }
 
-// trim(): what has been freed goes back to the system, as far as its allocator keeps any
+// trim() -> bytes that the process has allocated and not freed, -1 where that is not known. What has been freed goes back to
+// the system, as far as its allocator keeps any
 napi_value trim(napi_env env, napi_callback_info) {
+  double held = -1;
 #ifdef __GLIBC__
   malloc_trim(0);
+#if __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 facts = mallinfo2();
+  held = double(facts.uordblks) + double(facts.hblkhd);
 #endif
-  return nothing(env);
+#endif
+  return number(env, held);
 }
 
 // joinMerges(bytes, at, end) -> descriptor of a file in memory with the pairs of this list joined; -1: the list is left

@@ -9,6 +9,7 @@ import { findTemplates, type FoundTemplates } from './template/find-template.js'
 import { JinjaRenderer } from './template/jinja-renderer.js';
 import { readTextConfigs } from './text-configs.js';
 import { LoadedTextSide } from './text-side.js';
+import type { KeptTokenizer } from './tokenizer/kept-tokenizer.js';
 import type { LibraryName } from './tokenizer/library.js';
 import { loadTokenizer } from './tokenizer/load-tokenizer.js';
 import type { OpenTokenizer } from './tokenizer/thread-tokenizer.js';
@@ -19,6 +20,8 @@ export interface TextOptions {
   readonly template?: { readonly file: string; readonly text: string };
   /** Which library reads tokenizer.json; absent: the native one, the JavaScript one where that has no binary. */
   readonly tokenizerLibrary?: LibraryName;
+  /** For whoever loads one folder again and again. */
+  readonly kept?: KeptTokenizer;
   /** Loads the tokenizer; absent: this thread does. */
   readonly openTokenizer?: OpenTokenizer;
 }
@@ -75,9 +78,9 @@ export const loadText = async (directory: string, options: TextOptions = {}): Pr
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
 const openHere =
-  ({ tokenizerLibrary }: TextOptions): OpenTokenizer =>
+  ({ tokenizerLibrary, kept }: TextOptions): OpenTokenizer =>
   (directory, config, rows) =>
-    loadTokenizer(directory, config, rows, tokenizerLibrary);
+    loadTokenizer(directory, config, rows, { library: tokenizerLibrary, kept });
 
 const givenTemplate = ({ template }: TextOptions): FoundTemplates | null =>
   template === undefined

@@ -74,8 +74,11 @@ export interface Addon {
   joinMerges(bytes: Uint8Array, at: number, end: number): number;
   /** Closes a descriptor of `joinMerges`: in a worker, Node's own function warns of those that it has not opened. */
   close(descriptor: number): void;
-  /** Gives memory that was freed back to the system, where its allocator keeps some. */
-  trim(): void;
+  /**
+   * Gives memory that was freed back to the system, where its allocator keeps some. Returns the bytes that the process has
+   * allocated and not freed, V8's heaps not among them, or -1 where that is not known.
+   */
+  trim(): number;
 }
 
 /** Commands in the order of `core/native/src/opcodes.h`. */

@@ -2,11 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isKvadError, KvadError } from '../../errors/kvad-error.js';
 import type { RawConfig } from '../../plan/config-source.js';
-import { readSpecialTokens, type SpecialTokens, type TokenToAdd } from '../special-tokens.js';
+import { readSpecialTokens, type SpecialTokens } from '../special-tokens.js';
 import type { Tokenizer } from '../types.js';
 import { assembleTokenizer } from './assemble-tokenizer.js';
 import { CheckedTokenizer } from './checked-tokenizer.js';
 import { joinMerges, type JoinedMerges } from './joined-merges.js';
+import { digestOf, type KeptTokenizer } from './kept-tokenizer.js';
 import {
   openLibrary,
   type LibraryName,
@@ -29,23 +30,30 @@ export interface LoadedTokenizer {
   readonly warnings: readonly string[];
 }
 
+export interface TokenizerOptions {
+  /** Which library reads it; absent: the native one where it can be had. */
+  readonly library?: LibraryName | undefined;
+  /** Has what was made of the same files before, and gets what is made of these. */
+  readonly kept?: KeptTokenizer | undefined;
+}
+
 const SOURCE = 'tokenizer.json';
 
 /**
  * Loads tokenizer.json (or what vocab.json and merges.txt stand for), checked, with the tokens that tokenizer_config.json
- * (`config`) adds. `rows`: rows of the model's embedding, if known. `asked`: which library reads it; absent: the native one where it can be had.
+ * (`config`) adds. `rows`: rows of the model's embedding, if known.
  * Throws KVAD_E_TOKENIZER_INVALID, KVAD_E_TOKENIZER_LIBRARY and KVAD_E_TEXT_*.
  */
 export const loadTokenizer = async (
   directory: string,
   config: RawConfig | null,
   rows: number | null,
-  asked?: LibraryName,
+  options: TokenizerOptions = {},
 ): Promise<LoadedTokenizer> => {
   const stored = openStored(directory, SOURCE);
-  if (stored !== null) return read({ ...stored, name: SOURCE, config }, directory, rows, asked);
+  if (stored !== null) return read({ ...stored, name: SOURCE, config }, directory, rows, options);
   const assembled = await assembleTokenizer(directory, config);
-  if (assembled !== null) return read({ ...assembled, ...inMemory(assembled.text) }, directory, rows, asked);
+  if (assembled !== null) return read({ ...assembled, ...inMemory(assembled.text) }, directory, rows, options);
   const files = await readdir(directory).catch(() => []); // a folder that is not there: said as one without files
   const tokens = await readSpecialTokens(directory, config, []);
   return { source: null, tokenizer: new MissingTokenizer(directory, files.sort()), tokens, warnings: [] };
@@ -60,15 +68,16 @@ interface Given extends GivenTokenizer {
 const inMemory = (text: string): GivenTokenizer => ({
   bytes: Buffer.from(text),
   source: { file: null, text: () => text },
+  identity: digestOf(text),
   leave: () => undefined,
   requireUnchanged: () => undefined,
 });
 
 const read = async (
-  { bytes, source, leave, requireUnchanged, name, config }: Given,
+  { bytes, source, identity, leave, requireUnchanged, name, config }: Given,
   directory: string,
   rows: number | null,
-  asked: LibraryName | undefined,
+  { library: asked, kept }: TokenizerOptions,
 ): Promise<LoadedTokenizer> => {
   const file = join(directory, name);
   const facts = checked(bytes, file);
@@ -81,27 +90,47 @@ const read = async (
   }
   const tokens = await readSpecialTokens(directory, config, facts.added);
   const make: MakeLibrary = (from, added) => load(() => library.make(from, added), file, facts.doubts);
-  const joined = library.name === 'native' ? joinMerges(bytes, facts.merges) : null;
+  const keeping = (one: MakeLibrary): MakeLibrary =>
+    kept?.keeping(JSON.stringify([library.name, file, identity]), one) ?? one;
+  const stored = { bytes, merges: library.name === 'native' ? facts.merges : null, leave };
+  const made = keeping(makeStored(stored, library.make, make))(source, tokens.added);
   leave();
-  const made = (joined && makeJoined(joined, source, library.make, tokens.added)) ?? make(source, tokens.added);
-  requireUnchanged();
+  try {
+    requireUnchanged();
+  } catch (error) {
+    kept?.forget();
+    throw error;
+  }
   const all = [...facts.added, ...tokens.added];
   const tokenizer = new CheckedTokenizer(made, {
     ...{ file, rows, bytes: facts.bytes },
     added: all.map((token) => made.tokenToId(token.content)).filter((id) => id !== null),
     special: new Set(all.filter((token) => token.special).map((token) => token.content)),
-    plain: new PlainText(source, facts.added, tokens.added, make),
+    plain: new PlainText(source, facts.added, tokens.added, keeping(make)),
   });
   const warnings = [...otherIds(tokens, tokenizer, name), ...(await insteadOfNative(library, source))];
   return { source: name, tokenizer, tokens, warnings };
 };
+
+/** Of the file as it lies, with its merges joined where that can be. Made apart: who makes more later holds no bytes. */
+const makeStored =
+  (
+    { bytes, merges, leave }: Pick<GivenTokenizer, 'bytes' | 'leave'> & Pick<TokenizerFacts, 'merges'>,
+    makeQuietly: MakeLibrary,
+    make: MakeLibrary,
+  ): MakeLibrary =>
+  (source, added) => {
+    const joined = joinMerges(bytes, merges);
+    leave();
+    return (joined && makeJoined(joined, source, makeQuietly, added)) ?? make(source, added);
+  };
 
 /** null: the library does not take it, and will say of the file itself what is wrong. */
 const makeJoined = (
   joined: JoinedMerges,
   source: TokenizerSource,
   make: MakeLibrary,
-  added: readonly TokenToAdd[],
+  added: Parameters<MakeLibrary>[1],
 ): TokenizerLibrary | null => {
   try {
     return make({ ...source, file: joined.file }, added);

@@ -1,15 +1,16 @@
 import { toWire } from '../../runtime/wire-error.js';
 import { readTextConfigs } from '../text-configs.js';
 import { CheckedTokenizer } from './checked-tokenizer.js';
+import type { KeptTokenizer } from './kept-tokenizer.js';
 import { loadTokenizer, type LoadedTokenizer } from './load-tokenizer.js';
 import type { Answered, Asked, OpenedTokenizer, TokenizerOrder } from './tokenizer-protocol.js';
 
 /**
  * Loads the tokenizer of a folder into this thread, which it blocks meanwhile, and answers the questions of a
- * `ThreadTokenizer` at the port. The port does not keep the process alive.
+ * `ThreadTokenizer` at the port. The port does not keep the process alive. `kept`: of the orders before.
  */
-export const serveTokenizer = ({ directory, port }: TokenizerOrder): void => {
-  const loading = loadTokenizerOf(directory);
+export const serveTokenizer = ({ directory, port }: TokenizerOrder, kept?: KeptTokenizer): void => {
+  const loading = loadTokenizerOf(directory, kept);
   // Told to whoever asks.
   loading.catch(() => undefined);
   port.on('message', (asked: Asked) => {
@@ -23,9 +24,9 @@ export const serveTokenizer = ({ directory, port }: TokenizerOrder): void => {
   port.unref();
 };
 
-const loadTokenizerOf = async (directory: string): Promise<LoadedTokenizer> => {
+const loadTokenizerOf = async (directory: string, kept?: KeptTokenizer): Promise<LoadedTokenizer> => {
   const { tokenizerConfig, rows } = await readTextConfigs(directory);
-  return loadTokenizer(directory, tokenizerConfig, rows);
+  return loadTokenizer(directory, tokenizerConfig, rows, { kept });
 };
 
 const answerTo = async (asked: Asked, loading: Promise<LoadedTokenizer>): Promise<Answered> => {

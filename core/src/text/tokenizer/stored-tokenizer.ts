@@ -5,6 +5,7 @@ import { mapFile } from '../../checkpoint/mapped-file.js';
 import { KvadError } from '../../errors/kvad-error.js';
 import { loadAddon } from '../../kernels/native/addon.js';
 import { readBytes } from '../json-file.js';
+import { digestOf } from './kept-tokenizer.js';
 import type { TokenizerSource } from './library.js';
 
 /** A tokenizer.json that is being loaded. */
@@ -12,6 +13,8 @@ export interface GivenTokenizer {
   /** Of the text, without a byte order mark. Not to be looked at after `leave`. */
   readonly bytes: Buffer;
   readonly source: TokenizerSource;
+  /** Stands for the bytes: a file that changes has another. */
+  readonly identity: string;
   /** The bytes are not needed any more, and take no memory from here on. */
   leave(): void;
   /** Throws KVAD_E_TOKENIZER_INVALID where the file is another one by now. */
@@ -29,6 +32,7 @@ export const openStored = (directory: string, name: string): GivenTokenizer | nu
   return {
     bytes,
     source: sourceOf(stored, bytes.length),
+    identity: stored.stamp === null ? digestOf(bytes) : JSON.stringify(stored.stamp),
     leave: () => loadAddon()?.leave(bytes),
     requireUnchanged: () => {
       requireUnchanged(stored, 'it changed while it was read');
