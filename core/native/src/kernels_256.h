@@ -136,14 +136,14 @@ template <int M> inline void block_q4(const uint8_t* block, const int8_t* q, int
 #endif
 
 // N adjacent groups times one row of activations. Reading is what decoding takes, and a thread reads fastest along several
-// streams, a line of each in turn (block after block it is slower by a tenth or more). The processor follows
-// the streams by itself; asking a few lines ahead helps it over the sums between them, and further ahead costs more than it
-// brings. The scales lie behind the codes, where no stream leads: those of the groups that follow are asked for.
+// streams, a line of each in turn (block after block it is slower by a tenth or more). The processor follows the streams by
+// itself; asking a few lines ahead helps it over the sums between them, and further ahead costs more than it brings. At the
+// end of the codes that is the beginning of the groups that follow, and their scales, which lie where no stream leads.
 constexpr int64_t kAhead = 320;
 template <bool Q8, int N> void streams(const uint8_t* group, const QuantRows& x, int64_t row, float* out) {
   constexpr int chunks = Q8 ? 8 : 4, stride = 64 * chunks;
-  const size_t bytes = group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks);
-  const uint8_t* scales = group + size_t(stride) * size_t(x.blocks);
+  const int64_t bytes = int64_t(group_bytes(Q8 ? Kind::Q8 : Kind::Q4, x.blocks)), codes = stride * x.blocks;
+  const uint8_t *start = group, *scales = group + codes;
   const int8_t* q = x.q + row * x.blocks * kBlock;
   const float* xs = x.scale + row * x.blocks;
   const int32_t* over = x.over + row * x.blocks;
@@ -154,10 +154,12 @@ template <bool Q8, int N> void streams(const uint8_t* group, const QuantRows& x,
     EACH_GROUP a[n] = c[n] = first_sum<Q8>(over[b]);
     #pragma GCC unroll 8
     for (int j = 0; j < chunks; j++) {
+      const int64_t later = b * stride + j * 64 + kAhead;
+      const uint8_t* soon = start + (later < codes ? later : later - codes + N * bytes);
       const __m256i v = _mm256_set1_epi32(word(q + 4 * j)), u = Q8 ? v : _mm256_set1_epi32(word(q + 16 + 4 * j));
       EACH_GROUP {
         const uint8_t* chunk = group + n * bytes + j * 64;
-        ahead(chunk, kAhead, 1);
+        ahead(soon + n * bytes, 0, 1);
         add_chunk<Q8>(chunk, v, u, a[n]);
         add_chunk<Q8>(chunk + 32, v, u, c[n]);
         settle(a[n], c[n]);
@@ -166,7 +168,7 @@ template <bool Q8, int N> void streams(const uint8_t* group, const QuantRows& x,
     const __m256 s = _mm256_broadcast_ss(xs + b);
     EACH_GROUP {
       const uint8_t* scale = scales + n * bytes;
-      ahead(scale, int64_t(N * bytes), 1);
+      ahead(scale, N * bytes, 1);
       const __m256 s0 = scales8(reinterpret_cast<const uint16_t*>(scale)), s1 = scales8(reinterpret_cast<const uint16_t*>(scale) + 8);
       low[n] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(last_sum<Q8>(a[n], over[b])), _mm256_mul_ps(s0, s), low[n]);
       high[n] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(last_sum<Q8>(c[n], over[b])), _mm256_mul_ps(s1, s), high[n]);
