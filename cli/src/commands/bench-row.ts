@@ -30,7 +30,11 @@ export const BENCH = {
       absent: 'bf16,q8,q4',
       about: 'precisions to measure, separated by commas: f32, bf16, q8, q4',
     },
-    { type: 'switch', name: 'control', about: 'also q8 and q4 with activations that stay f32 (KVAD_DEQUANT=1: those alone)' },
+    {
+      type: 'switch',
+      name: 'control',
+      about: 'also q8 and q4 with activations that stay f32 (KVAD_DEQUANT=1: those alone)',
+    },
     {
       type: 'switch',
       name: 'kernels',
