@@ -12,7 +12,7 @@ export interface RemoteModelOptions {
   /** What `serveModel` gives to the function that loads; ports in it are `transfer`red. */
   readonly data: unknown;
   readonly transfer: readonly TransferListItem[];
-  /** Other threads that end with the model. */
+  /** Told when the model ends: other threads that end with it, or are free then. */
   readonly companions: readonly { terminate(): Promise<unknown> }[];
   /** The model's folder, for messages. */
   readonly directory: string;

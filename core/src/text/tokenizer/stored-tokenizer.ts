@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { mapFile } from '../../checkpoint/mapped-file.js';
 import { KvadError } from '../../errors/kvad-error.js';
 import { loadAddon } from '../../kernels/native/addon.js';
@@ -59,7 +58,7 @@ const sourceOf = (stored: Stored, length: number): TokenizerSource => ({
 });
 
 const requireUnchanged = ({ file, stamp }: Stored, reason: string): void => {
-  if (!isDeepStrictEqual(stampOf(file), stamp)) throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason });
+  if (!isSame(stampOf(file), stamp)) throw new KvadError('KVAD_E_TOKENIZER_INVALID', { file, reason });
 };
 
 /** What changes with a file. */
@@ -67,12 +66,20 @@ interface Stamp {
   readonly size: number;
   readonly inode: number;
   readonly modified: number;
+  /**
+   * Whoever writes a file can set `modified` back, as unpacking does; this one nobody sets. But it changes with another
+   * link or mode too: then a file is read anew, and it is not said to be another.
+   */
+  readonly changed: number;
 }
+
+const isSame = (a: Stamp | null, b: Stamp | null): boolean =>
+  a?.size === b?.size && a?.inode === b?.inode && a?.modified === b?.modified;
 
 const stampOf = (file: string): Stamp | null => {
   try {
-    const { size, ino: inode, mtimeMs: modified } = statSync(file);
-    return { size, inode, modified };
+    const { size, ino: inode, mtimeMs: modified, ctimeMs: changed } = statSync(file);
+    return { size, inode, modified, changed };
   } catch {
     return null; // reading it says why
   }
