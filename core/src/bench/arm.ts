@@ -4,6 +4,7 @@ import { Model } from '../runtime/model.js';
 import { prefill } from '../runtime/prefill.js';
 import { Scheduler } from '../runtime/scheduler.js';
 import { Sequence } from '../runtime/sequence.js';
+import { largestIds } from '../sampling/largest.js';
 import type { BenchSource } from './sources.js';
 import { weightTraffic, type Variant, type WeightTraffic } from './variants.js';
 
@@ -80,7 +81,7 @@ export class Arm {
         signal.throwIfAborted();
         const start = performance.now();
         const step = { sequence, ids: [id], finalLength: sequence.length + 1, logits: 'last' as const, into };
-        largest(await this.#scheduler.run(step));
+        choose(await this.#scheduler.run(step));
         seconds.push((performance.now() - start) / 1000);
       }
       return seconds;
@@ -96,13 +97,9 @@ export class Arm {
   async #append(sequence: Sequence, ids: readonly number[], signal: AbortSignal): Promise<void> {
     if (ids.length === 0) return;
     const options = { chunk: this.#batchSize, logits: 'last' as const, signal };
-    for await (const logits of prefill(this.#model, this.#scheduler, sequence, ids, options)) largest(logits);
+    for await (const logits of prefill(this.#model, this.#scheduler, sequence, ids, options)) choose(logits);
   }
 }
 
-/** The token that greedy sampling would take: choosing it is part of a step. */
-const largest = (logits: Float32Array): number => {
-  let best = 0;
-  for (let i = 1; i < logits.length; i++) if (logits[i]! > logits[best]!) best = i;
-  return best;
-};
+/** Choosing the token that greedy sampling takes is part of a step. */
+const choose = (logits: Float32Array): number => largestIds(logits, 1)[0]!;

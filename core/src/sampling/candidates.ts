@@ -1,3 +1,4 @@
+import { largestOf } from './finite.js';
 import { largestIds } from './largest.js';
 
 /**
@@ -10,16 +11,41 @@ export interface Candidates {
   readonly sorted: boolean;
 }
 
+/** Tokens and their logits in double precision, likeliest first where `sorted`, else by id. */
+export interface Scored {
+  readonly ids: Int32Array;
+  readonly logits: Float64Array;
+  readonly sorted: boolean;
+}
+
 /**
- * The `k` tokens of the largest logits (of equal ones the lower ids; 0: all tokens), each of the weight
- * exp((logit - max) / temperature). Choosing before weighing saves the vocabulary's exponentials and changes nothing:
- * temperature leaves the order as it is.
+ * The `k` tokens of the largest logits (of equal ones the lower ids; 0: all tokens), those in `changed` with the logits
+ * that stand there. Of the tokens that keep theirs the k best are among the best k + changed. Throws KVAD_E_NAN.
  */
-export const weighTopK = (logits: Float64Array, k: number, max: number, temperature: number): Candidates => {
-  const sorted = k > 0;
-  const ids = sorted ? largestIds(logits, Math.min(k, logits.length)) : allIds(logits.length);
+export const likeliest = (
+  logits: Float32Array,
+  k: number,
+  changed: ReadonlyMap<number, number> = new Map(),
+): Scored => {
+  if (k === 0) {
+    largestOf(logits);
+    const scored = new Float64Array(logits);
+    for (const [id, logit] of changed) scored[id] = logit;
+    return { ids: allIds(logits.length), logits: scored, sorted: false };
+  }
+  const best = largestIds(logits, k + changed.size);
+  if (changed.size === 0) return { ids: best, logits: Float64Array.from(best, (id) => logits[id]!), sorted: true };
+  const ids = Int32Array.from([...best.filter((id) => !changed.has(id)), ...changed.keys()]);
+  const of = (id: number): number => changed.get(id) ?? logits[id]!;
+  const kept = ids.sort((a, b) => compare(of(b), of(a)) || a - b).subarray(0, k);
+  return { ids: kept, logits: Float64Array.from(kept, of), sorted: true };
+};
+
+/** Each of the weight exp((logit - max) / temperature). Throws KVAD_E_NAN where a penalty has made a logit infinite. */
+export const weigh = ({ ids, logits, sorted }: Scored, temperature: number): Candidates => {
+  const max = largestOf(logits);
   const weights = new Float64Array(ids.length);
-  for (let i = 0; i < ids.length; i++) weights[i] = Math.exp((logits[ids[i]!]! - max) / temperature);
+  for (let i = 0; i < ids.length; i++) weights[i] = Math.exp((logits[i]! - max) / temperature);
   return { ids, weights, sorted };
 };
 
@@ -53,6 +79,9 @@ export const drawAt = ({ ids, weights }: Candidates, u: number): number => {
   }
   return ids[last]!;
 };
+
+/** Two tokens that cannot be are equal: their difference is no number. */
+const compare = (a: number, b: number): number => (a < b ? -1 : Number(a > b));
 
 const allIds = (count: number): Int32Array => {
   const ids = new Int32Array(count);

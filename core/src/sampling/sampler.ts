@@ -1,6 +1,5 @@
 import type { SamplingOptions } from '../runtime/types.js';
-import { drawAt, keepMinP, keepTopP, weighTopK } from './candidates.js';
-import { largestOf } from './finite.js';
+import { drawAt, keepMinP, keepTopP, likeliest, weigh } from './candidates.js';
 import { penaliseRepeats } from './penalty.js';
 import { Random } from './random.js';
 
@@ -30,12 +29,12 @@ export class Sampler {
   /** `context`: all tokens so far; the penalty looks at the last `repeatWindow`. Throws KVAD_E_NAN. */
   next(logits: Float32Array, context: readonly number[]): number {
     const { temperature, topK, topP, minP, repeatPenalty, repeatWindow } = this.#options;
-    largestOf(logits);
-    const penalised = new Float64Array(logits);
-    penaliseRepeats(penalised, repeatWindow === 0 ? [] : context.slice(-repeatWindow), repeatPenalty);
-    const max = largestOf(penalised);
-    if (temperature === 0) return penalised.indexOf(max);
-    const candidates = keepMinP(keepTopP(weighTopK(penalised, topK, max, temperature), topP), minP);
+    const recent = repeatPenalty === 1 || repeatWindow === 0 ? [] : context.slice(-repeatWindow);
+    const penalised = penaliseRepeats(logits, recent, repeatPenalty);
+    // Choosing before weighing saves the vocabulary's exponentials and changes nothing: temperature keeps the order.
+    if (temperature === 0) return likeliest(logits, 1, penalised).ids[0]!;
+    const weighed = weigh(likeliest(logits, topK, penalised), temperature);
+    const candidates = keepMinP(keepTopP(weighed, topP), minP);
     return drawAt(candidates, this.#random.uniform());
   }
 }

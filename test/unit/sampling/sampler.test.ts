@@ -1,7 +1,8 @@
 import { SAMPLING_DEFAULTS, type SamplingOptions } from '@kvad/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawAt, keepMinP, keepTopP, weighTopK } from '../../../core/dist/sampling/candidates.js';
+import { drawAt, keepMinP, keepTopP, likeliest, weigh } from '../../../core/dist/sampling/candidates.js';
+import { largestIds } from '../../../core/dist/sampling/largest.js';
 import { penaliseRepeats } from '../../../core/dist/sampling/penalty.js';
 import { Random } from '../../../core/dist/sampling/random.js';
 import { Sampler } from '../../../core/dist/sampling/sampler.js';
@@ -122,7 +123,8 @@ describe('the sampler', () => {
 });
 
 describe('a filter', () => {
-  const five = (k = 0) => weighTopK(Float64Array.of(1, 3, 2, 3, 0), k, 3, 1);
+  const weighed = (logits: number[], k = 0) => weigh(likeliest(Float32Array.from(logits), k), 1);
+  const five = (k = 0) => weighed([1, 3, 2, 3, 0], k);
 
   it('of the k likeliest keeps exactly k, the lower ids of a tie', () => {
     expect([...five(1).ids]).toEqual([1]);
@@ -132,16 +134,16 @@ describe('a filter', () => {
   });
 
   it('of a share keeps the token that crosses it, and one at least', () => {
-    const halves = weighTopK(Float64Array.of(0, 0), 0, 0, 1);
+    const halves = weighed([0, 0]);
     expect([...keepTopP(halves, 0.5).ids]).toEqual([0]);
     expect([...keepTopP(halves, 0.51).ids]).toEqual([0, 1]);
     expect([...keepTopP(five(), 1e-9).ids]).toEqual([1]);
   });
 
   it('of a share finds tokens of very small weight too', () => {
-    const steep = weighTopK(Float64Array.of(0, -30, -60), 0, 0, 1);
+    const steep = weighed([0, -30, -60]);
     expect([...keepTopP(steep, 1 - 2 ** -53).ids]).toEqual([0, 1]);
-    expect([...keepTopP(weighTopK(Float64Array.of(-50, -50, 0), 0, 0, 1), 0.999).ids]).toEqual([2]);
+    expect([...keepTopP(weighed([-50, -50, 0]), 0.999).ids]).toEqual([2]);
   });
 
   it('of a least share of the best keeps those at the border', () => {
@@ -157,9 +159,31 @@ it('a draw walks the weights in their order and passes those of nothing', () => 
 });
 
 it('the penalty counts a token once, and passes ids that are no logits', () => {
-  const logits = Float64Array.of(2, -2, 4);
-  penaliseRepeats(logits, [0, 0, 1, 77, -1], 2);
-  expect([...logits]).toEqual([1, -4, 4]);
+  const penalised = penaliseRepeats(Float32Array.of(2, -2, 4), [0, 0, 1, 77, -1], 2);
+  expect([...penalised]).toEqual([
+    [0, 1],
+    [1, -4],
+  ]);
+});
+
+it('a penalty that makes a logit infinite is refused', () => {
+  const sampler = new Sampler({ ...SAMPLING_DEFAULTS, repeatPenalty: 1e-308 });
+  expect(() => sampler.next(Float32Array.of(1, 40), [1])).toThrow('Infinity');
+});
+
+it('the largest ids are those of a sort, of equal logits the lower', () => {
+  const logit = fc.oneof(
+    fc.integer({ min: -3, max: 3 }),
+    fc.float({ noNaN: true, noDefaultInfinity: true }),
+    fc.constant(-Infinity),
+  );
+  fc.assert(
+    fc.property(fc.array(logit, { minLength: 1, maxLength: 200 }), fc.integer({ min: 1, max: 50 }), (values, k) => {
+      const logits = Float32Array.of(...values, 0);
+      const sorted = [...logits.keys()].sort((a, b) => logits[b]! - logits[a]! || a - b);
+      expect([...largestIds(logits, k)]).toEqual(sorted.filter((id) => logits[id] !== -Infinity).slice(0, k));
+    }),
+  );
 });
 
 it('the defaults are on the safe side of every range', () => {

@@ -9,8 +9,12 @@ const CODES = new Map<Opcode, number>(OPCODES.map((name, code) => [name, code]))
 export const isRefusedByArithmetic = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('native arithmetic refused ');
 
-/** So many are started at once: more would leave the threads waiting for the first, fewer cost calls. */
-const STARTED_TOGETHER = 8;
+/**
+ * So many are started at first: more would leave the threads waiting for them. Then twice as many each time, for the threads
+ * have more and more to do and calls cost; a limit keeps one list of a long forward from being all of it.
+ */
+const STARTED_FIRST = 8;
+const STARTED_TOGETHER = 256;
 
 /**
  * A list of commands: `opcode, count, arguments…` as doubles. The threads of the addon begin while the rest is recorded;
@@ -24,6 +28,7 @@ export class CommandList {
   #open = false;
   #ended = 0;
   #started = false;
+  #together = STARTED_FIRST;
 
   constructor(
     readonly addon: Addon,
@@ -33,7 +38,7 @@ export class CommandList {
   begin(opcode: Opcode): this {
     this.#dropUnended();
     // products that follow each other stay together: those of the same rows are one job
-    if (this.#ended >= STARTED_TOGETHER && opcode !== 'linear') this.#begin();
+    if (this.#ended >= this.#together && opcode !== 'linear') this.#begin();
     this.#start = this.#length;
     this.#open = true;
     return this.number(CODES.get(opcode)!).number(0);
@@ -63,6 +68,7 @@ export class CommandList {
     this.#begin();
     if (!this.#started) return;
     this.#started = false;
+    this.#together = STARTED_FIRST;
     this.addon.finish(this.engine);
   }
 
@@ -72,6 +78,7 @@ export class CommandList {
     this.#length = 0;
     this.#ended = 0;
     this.#started = true;
+    this.#together = Math.min(2 * this.#together, STARTED_TOGETHER);
     this.addon.start(this.engine, this.#commands, count);
   }
 
