@@ -68,9 +68,7 @@ export const tableOf = (
   if (dims < 2 || dims % 2 !== 0) {
     refuseConfig(partialPath(settings, options), partial, `rotates ${dims} of ${options.headDim} columns`);
   }
-  for (const [key, reason] of Object.entries({ ...INERT, ...options.inert })) {
-    for (const path of settings.dictionaries) source.inert(`${path}.${key}`, reason);
-  }
+  for (const [key, reason] of Object.entries({ ...INERT, ...options.inert })) settings.inert(key, reason);
   if (type === 'default') {
     for (const path of originalContext) source.inert(path, 'only rotary tables for long contexts use it');
     return { type, theta, dims };

@@ -1,6 +1,6 @@
 import type { RopeTablePlan } from '@kvad/schemas';
 import { refuseConfig } from './config-refusal.js';
-import { sourceOf } from './config-source.js';
+import { sourceOf, type ConfigSource } from './config-source.js';
 import { tableOf, type RopeOptions } from './rope-config.js';
 import { isDictionary, RopeSettings } from './rope-settings.js';
 
@@ -33,6 +33,7 @@ export const ropeTablesOf = <N extends string>(
       ...(older && scaled ? ['rope_scaling'] : []),
       ...(newer && isDictionary(source, path) ? [path] : []),
     ];
+    if (dictionaries.includes('rope_scaling')) refuseOldType(source);
     const settings = new RopeSettings(source, dictionaries, false);
     const table = tableOf(settings, options, []);
     if (table.type === 'yarn' && !table.truncate && dictionaries.includes(path)) {
@@ -45,4 +46,11 @@ export const ropeTablesOf = <N extends string>(
     return [name, table] as const;
   });
   return Object.fromEntries(named) as Record<N, RopeTablePlan | null>;
+};
+
+/** `type` alone is read by some releases of the published code; the newer ones keep their default table beside it. */
+const refuseOldType = (source: ConfigSource): void => {
+  const [type, older] = ['rope_type', 'type'].map((key) => source.stored(`rope_scaling.${key}`));
+  if (type === undefined && older !== undefined && older !== 'default')
+    refuseConfig('rope_scaling.type', older, 'has an effect in some releases of the published code only');
 };

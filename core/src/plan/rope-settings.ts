@@ -85,6 +85,11 @@ export class RopeSettings {
     return value;
   }
 
+  /** Wherever it stands, the key changes nothing, for this reason. */
+  inert(key: string, reason: string): void {
+    for (const path of this.dictionaries) this.source.inert(`${path}.${key}`, reason);
+  }
+
   #checked<T>(key: string, accepts: (value: unknown) => boolean, reason: string): T | undefined {
     const value = this.value([key]);
     if (value === undefined) return undefined;

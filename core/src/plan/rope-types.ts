@@ -53,16 +53,21 @@ const linear = ({ settings, theta, dims }: TableParts): Table<'linear'> => ({
   factor: settings.required('factor', 'linear'),
 });
 
+/** Published files with a fixed alpha have these as well. */
+const KEYS_OF_YARN = ['beta_fast', 'beta_slow', 'mscale', 'mscale_all_dim'];
+
 /** Grows with the length beyond what `max_position_embeddings` says, whatever an original context says. */
 const dynamic = (parts: TableParts): Table<'dynamic'> => {
   const { settings, options, theta, dims } = parts;
+  const alpha = options.alpha === true ? (settings.positive('alpha') ?? null) : null;
+  if (alpha !== null) for (const key of KEYS_OF_YARN) settings.inert(key, 'a table with a fixed alpha has no ramp');
   return {
     type: 'dynamic',
     theta,
     dims,
     factor: settings.required('factor', 'dynamic'),
     originalContext: contextLength(parts),
-    alpha: options.alpha === true ? (settings.positive('alpha') ?? null) : null,
+    alpha,
   };
 };
 

@@ -68,6 +68,8 @@ describe('a rotary table is what transformers makes of the same keys', () => {
     const alpha = { rope_scaling: { type: 'dynamic', factor: 1, alpha: 1000 } };
     expect(rope(alpha, { alpha: true })).toMatchObject({ originalContext: 256, alpha: 1000 });
     expect(rope(alpha)).toMatchObject({ alpha: null });
+    const published = { ...alpha.rope_scaling, beta_fast: 32, beta_slow: 1, mscale: 1, mscale_all_dim: 1 };
+    expect(rope({ rope_scaling: published }, { alpha: true })).toEqual(rope(alpha, { alpha: true }));
     const long = { rope_scaling: { ...LONG, short_mscale: 1.1, long_mscale: 1.3 } };
     expect(rope(long, { mscales: true })).toMatchObject({ shortScale: 1.1, longScale: 1.3 });
   });
@@ -235,6 +237,14 @@ describe('a table for each type of layer', () => {
     expect(() => of({ rope_parameters: { full: { ...YARN, truncate: false } } })).toThrow(
       refusal('rope_parameters.full.truncate', /not looked for/),
     );
+  });
+  it('refuses a type under its old name, which published releases read differently', () => {
+    expect(() => of({ rope_scaling: { type: 'linear', factor: 8 } })).toThrow(
+      refusal('rope_scaling.type', /some releases/),
+    );
+    expect(of({ rope_scaling: { type: 'linear', rope_type: 'linear', factor: 8 } })).toMatchObject({
+      full: { type: 'linear' },
+    });
   });
   it('refuses old and new settings that disagree', () => {
     const config = {

@@ -89,6 +89,24 @@ describe('what a config means', () => {
     expect(positions({ sliding_window: null })).toEqual(['rope', 'rope']);
   });
 
+  it('exaone4 takes a pattern in letters, or the 0 of a model without windows, where layer_types lists the layers', () => {
+    const layer_types = ['sliding_attention', 'sliding_attention', 'full_attention', 'full_attention'];
+    const letters = { num_hidden_layers: 4, sliding_window: 8, sliding_window_pattern: 'LLGG' };
+    expect(windowsOf(planOf('exaone4', { ...letters, layer_types }))).toEqual([8, 8, null, null]);
+    expect(() => planOf('exaone4', letters)).toThrow(/"sliding_window_pattern": "LLGG", which is no number of layers/);
+    const none = { num_hidden_layers: 2, sliding_window: null, sliding_window_pattern: 0 };
+    expect(windowsOf(planOf('exaone4', none))).toEqual([null, null]);
+    expect(() => planOf('exaone4', { ...none, sliding_window: 8 })).toThrow(/"sliding_window_pattern": 0, which/);
+  });
+
+  it('ministral3 finds the scale of its queries in the older dictionary as well', () => {
+    const rope_scaling = { type: 'yarn', factor: 4, original_max_position_embeddings: 32, llama_4_scaling_beta: 0.5 };
+    const mixer = mixerOf(planOf('ministral3', { rope_scaling }), 0);
+    expect(mixer['queryScale']).toEqual({ kind: 'position', strength: 0.5, every: 32 });
+    const { llama_4_scaling_beta: _, ...without } = rope_scaling;
+    expect(() => planOf('ministral3', { rope_scaling: without })).toThrow(/needed by the scale of the queries/);
+  });
+
   it('smollm3 marks layers with positions by 1', () => {
     const plan = planOf('smollm3', { num_hidden_layers: 3, no_rope_layers: [0, 1, 1] });
     const kinds = [0, 1, 2].map((layer) => (mixerOf(plan, layer)['positions'] as Config)['kind']);

@@ -14,6 +14,7 @@ import {
   postNorms,
   qkNorms,
   qkRms,
+  refuseConfig,
   rms,
   rope,
   ropeOf,
@@ -68,5 +69,11 @@ const windowsOf = (c: Exaone4Config) =>
     layers: c.num_hidden_layers,
     types: c.layer_types,
     window: c.sliding_window,
-    slides: (layer) => (layer + 1) % c.sliding_window_pattern !== 0,
+    slides: (layer) => c.sliding_window !== null && (layer + 1) % periodOf(c) !== 0,
   });
+
+/** Letters, and the 0 that is written where no window is set, come with `layer_types`: nothing published counts by them. */
+const periodOf = ({ sliding_window_pattern: pattern }: Exaone4Config): number =>
+  typeof pattern === 'number' && pattern > 0
+    ? pattern
+    : refuseConfig('sliding_window_pattern', pattern, 'is no number of layers, and "layer_types" does not list them');

@@ -8,9 +8,11 @@ import {
   dropout,
   gateUpDown,
   pre,
+  refuseConfig,
   rms,
   rope,
   ropeOf,
+  ropeParameter,
   separateQKV,
   standardDecoder,
   withPrefixes,
@@ -40,8 +42,8 @@ export const ministral3 = defineFamily<Ministral3Config>({
             positions: rope('main'),
             queryScale: {
               kind: 'position',
-              strength: c.rope_parameters.llama_4_scaling_beta,
-              every: c.rope_parameters.original_max_position_embeddings,
+              strength: rotary(c, 'llama_4_scaling_beta'),
+              every: rotary(c, 'original_max_position_embeddings'),
             },
             mask: causal(c.sliding_window),
           },
@@ -59,3 +61,7 @@ export const ministral3 = defineFamily<Ministral3Config>({
 
   weights: () => withPrefixes(['model.', ''], [...standardDecoder(), ...separateQKV(), ...gateUpDown()]),
 });
+
+/** Stands among the rotary settings, in the newer dictionary or the older. */
+const rotary = (c: Ministral3Config, key: string): number =>
+  ropeParameter(c, key) ?? refuseConfig(`rope_parameters.${key}`, null, 'is needed by the scale of the queries');

@@ -38,9 +38,9 @@ export interface Exaone4Config {
    */
   sliding_window: number | null;
   /**
-   * one of so many layers sees all; layer_types decides where it is given
+   * one of so many layers sees all, or a letter for each (LLLG); layer_types decides where it is given
    */
-  sliding_window_pattern: number;
+  sliding_window_pattern: number | string;
   /**
    * attention of each layer; null: as the other keys say
    */

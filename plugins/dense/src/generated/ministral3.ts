@@ -27,8 +27,8 @@ export interface Ministral3Config {
     /**
      * strength of the scale
      */
-    llama_4_scaling_beta: number;
-    original_max_position_embeddings: number;
+    llama_4_scaling_beta?: number;
+    original_max_position_embeddings?: number;
   };
   tie_word_embeddings: boolean;
   /**
