@@ -15,6 +15,34 @@ const ffnOf = (plan: ModelPlan): Config => plan.layers[0]!.ops[1]!.options;
 const windowsOf = (plan: ModelPlan): unknown[] =>
   plan.layers.map((_, layer) => (mixerOf(plan, layer)['mask'] as { size?: number }).size ?? null);
 
+const COMMAND_R7B = {
+  layer_switch: 4,
+  order_of_interleaved_layers: 'local_attn_first',
+  position_embedding_type: 'rope_gptj',
+  rotary_pct: 1,
+  use_embedding_sharing: true,
+  use_gated_activation: true,
+  use_parallel_block: true,
+  use_parallel_embedding: true,
+};
+const HUNYUAN = {
+  add_classification_head: false,
+  attention_head_dim: 128,
+  cla_share_factor: 2,
+  class_num: 0,
+  dense_list: [4096, 0],
+  im_end_id: 5,
+  mask_init_id: 12,
+  mlp_bias: false,
+  norm_type: 'rms',
+  org_vocab_size: 128167,
+  pool_type: 'last',
+  skip_cls_token: false,
+  use_cla: false,
+  use_qk_norm: true,
+  use_rotary_pos_emb: true,
+};
+
 describe('values that are refused', () => {
   it.each([
     ['gpt2', { add_cross_attention: true }, 'KVAD_E_CONFIG_UNKNOWN_KEY', 'add_cross_attention'],
@@ -45,6 +73,19 @@ describe('values that are refused', () => {
 describe('what a config means', () => {
   it('pretraining_tp changes nothing', () => {
     expect(planOf('llama', { pretraining_tp: 4 })).toEqual(planOf('llama'));
+  });
+
+  it.each([
+    // Phi-4 mini, Command R, Command R7B, Falcon 2 11B, Hunyuan 7B, Qwen 2.5 1M
+    ['phi3', { full_attn_mod: 1, interpolate_factor: 1, lm_head_bias: false, mlp_bias: false }, 'lm_head_bias', true],
+    ['cohere', { model_max_length: 131072, pretraining_tp: 1 }, 'use_bias', true],
+    ['cohere2', COMMAND_R7B, 'order_of_interleaved_layers', 'global_attn_first'],
+    ['falcon', { ff_factor: 4 }, 'ff_factor', 2],
+    ['hunyuan_v1_dense', HUNYUAN, 'use_cla', true],
+    ['qwen2', { dual_chunk_attention_config: { chunk_size: 262144, local_size: 8192 } }, 'use_mrope', true],
+  ])('%s knows keys of its published files that say what it does anyway', (type, keys, key, other) => {
+    expect(planOf(type, keys)).toEqual(planOf(type));
+    expect(() => planOf(type, { ...keys, [key]: other })).toThrow(key);
   });
 
   it('an absent or null number of key heads is one a query head', () => {

@@ -31,7 +31,12 @@ export const cohere = defineFamily<CohereConfig>({
   reference: 'modeling_cohere.py',
   config: {
     schema: 'cohere.schema.json',
-    inert: { ...dropout('attention_dropout'), rms_norm_eps: 'its norms are layer norms, with layer_norm_eps' },
+    inert: {
+      ...dropout('attention_dropout'),
+      model_max_length: 'what its tokenizer allows; max_position_embeddings decides',
+      pretraining_tp: 'cut matrix products into pieces in training; their sum is the same product',
+      rms_norm_eps: 'its norms are layer norms, with layer_norm_eps',
+    },
   },
 
   plan: (c, dims = decoderDims(c), norm = layerNorm(c.layer_norm_eps, { bias: false })) =>

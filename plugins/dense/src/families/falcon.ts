@@ -36,6 +36,7 @@ export const falcon = defineFamily<FalconConfig>({
       ...dropout('attention_dropout', 'hidden_dropout'),
       alibi: 'only false is accepted: the published biases are rounded to bf16, which is not reproduced',
       apply_residual_connection_post_layernorm: 'the published code does not read it',
+      ff_factor: 'only 4 is accepted: ffn_hidden_size decides, and is 4 hidden_size where it is absent',
       multi_query: 'new_decoder_architecture decides where it is true',
       num_kv_heads: 'one or all, unless new_decoder_architecture is true',
       num_ln_in_parallel_attn: 'one norm, unless new_decoder_architecture is true',

@@ -32,6 +32,10 @@ export const phi3 = defineFamily<Phi3Config>({
     inert: {
       ...dropout('attention_dropout', 'embd_pdrop', 'resid_pdrop'),
       attention_bias: 'only false is accepted: projections have no bias',
+      full_attn_mod: 'only 1 is accepted: every layer is like the others',
+      interpolate_factor: 'only 1 is accepted: the rotary table has its own factors',
+      lm_head_bias: 'only false is accepted: the head has no bias',
+      mlp_bias: 'only false is accepted: projections have no bias',
     },
   },
 

@@ -31,6 +31,7 @@ export const qwen2 = defineFamily<Qwen2Config>({
     schema: 'qwen2.schema.json',
     inert: {
       ...dropout('attention_dropout'),
+      dual_chunk_attention_config: 'how another program cuts longer sequences than the model was trained on',
       use_mrope: 'only false is accepted: positions are those of a text',
     },
   },

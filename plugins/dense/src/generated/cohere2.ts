@@ -47,6 +47,13 @@ export interface Cohere2Config {
    * attention of each layer; null: as the other keys say
    */
   layer_types: ('full_attention' | 'sliding_attention')[] | null;
+  layer_switch?: 4;
+  order_of_interleaved_layers?: 'local_attn_first';
+  position_embedding_type?: 'rope_gptj';
+  rotary_pct?: 1;
+  use_embedding_sharing?: true;
+  use_gated_activation?: true;
+  use_parallel_block?: true;
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.

@@ -41,6 +41,7 @@ export interface FalconConfig {
   bias: boolean;
   alibi?: false;
   tie_word_embeddings: boolean;
+  ff_factor?: 4;
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.

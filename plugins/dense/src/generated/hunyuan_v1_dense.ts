@@ -34,6 +34,12 @@ export interface HunyuanV1DenseConfig {
   rope_scaling?: RopeSettings | null;
   tie_word_embeddings: boolean;
   attention_bias: boolean;
+  add_classification_head?: false;
+  mlp_bias?: false;
+  norm_type?: 'rms';
+  use_cla?: false;
+  use_qk_norm?: true;
+  use_rotary_pos_emb?: true;
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.

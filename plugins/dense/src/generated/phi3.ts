@@ -46,6 +46,10 @@ export interface Phi3Config {
    */
   sliding_window: number | null;
   attention_bias?: false;
+  full_attn_mod?: 1;
+  interpolate_factor?: 1;
+  lm_head_bias?: false;
+  mlp_bias?: false;
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.

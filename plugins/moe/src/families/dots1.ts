@@ -49,6 +49,7 @@ export const dots1 = defineFamily<Dots1Config>({
       ...dropout('attention_dropout'),
       ...routerTraining,
       moe_layer_freq: 'only 1 is accepted: every layer after the dense ones has experts',
+      pretraining_tp: 'cut matrix products into pieces in training; their sum is the same product',
       scoring_func: 'experts are scored by sigmoids',
     },
   },
