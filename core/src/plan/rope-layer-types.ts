@@ -1,6 +1,6 @@
 import type { RopeTablePlan } from '@kvad/schemas';
 import { refuseConfig } from './config-refusal.js';
-import { sourceOf, type ConfigSource } from './config-source.js';
+import { isGiven, sourceOf, type ConfigSource } from './config-source.js';
 import { tableOf, type RopeOptions } from './rope-config.js';
 import { isDictionary, RopeSettings } from './rope-settings.js';
 
@@ -35,6 +35,7 @@ export const ropeTablesOf = <N extends string>(
     ];
     if (dictionaries.includes('rope_scaling')) refuseOldType(source);
     const settings = new RopeSettings(source, dictionaries, false);
+    if (!scaled && options.keys?.theta === undefined) refuseSharedTheta(source, path, options.defaultTheta);
     const table = tableOf(settings, options, []);
     if (table.type === 'yarn' && !table.truncate && dictionaries.includes(path)) {
       refuseConfig(
@@ -53,4 +54,11 @@ const refuseOldType = (source: ConfigSource): void => {
   const [type, older] = ['rope_type', 'type'].map((key) => source.stored(`rope_scaling.${key}`));
   if (type === undefined && older !== undefined && older !== 'default')
     refuseConfig('rope_scaling.type', older, 'has an effect in some releases of the published code only');
+};
+
+/** Some releases of the published code use the theta outside for every table, the newer ones for the scaled one alone. */
+const refuseSharedTheta = (source: ConfigSource, path: string, byDefault: number | undefined): void => {
+  const [outside, own] = ['rope_theta', `${path}.rope_theta`].map((key) => source.stored(key));
+  if (isGiven(outside) && !isGiven(own) && outside !== byDefault)
+    refuseConfig('rope_theta', outside, `reaches ${path} in some releases of the published code only`);
 };

@@ -246,6 +246,14 @@ describe('a table for each type of layer', () => {
       full: { type: 'linear' },
     });
   });
+  it('refuses a theta outside for a table that not every release uses it for', () => {
+    const tables = { full: { headDim: 16, scaled: true }, sliding: { headDim: 16, defaultTheta: 5e5 } };
+    const thetas = (config: object): unknown => Object.values(ropeTablesOf({ ...BASE, ...config }, tables));
+    expect(() => thetas({ rope_theta: 7 })).toThrow(refusal('rope_theta', /reaches rope_parameters\.sliding/));
+    expect(thetas({ rope_theta: 5e5 })).toMatchObject([{ theta: 5e5 }, { theta: 5e5 }]);
+    const both = { rope_theta: 7, rope_parameters: { sliding: { rope_theta: 7 } } };
+    expect(thetas(both)).toMatchObject([{ theta: 7 }, { theta: 7 }]);
+  });
   it('refuses old and new settings that disagree', () => {
     const config = {
       rope_scaling: { rope_type: 'linear', factor: 8 },
