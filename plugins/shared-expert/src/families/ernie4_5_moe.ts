@@ -45,8 +45,10 @@ export const ernie45Moe = defineFamily<Ernie45MoeConfig>({
     inert: {
       ...routerTraining,
       moe_capacity: 'how many tokens an expert takes in training',
+      moe_gate: 'only topk is accepted: the experts with the largest scores are chosen',
       moe_use_aux_free: 'only true is accepted: experts are chosen with a bias',
       num_nextn_predict_layers: 'layers that predict further tokens are not run',
+      use_rmsnorm: 'only true is accepted: its norms have no mean',
     },
   },
 

@@ -75,6 +75,8 @@ export interface Ernie45MoeConfig {
    */
   moe_norm_min: number;
   moe_use_aux_free?: true;
+  moe_gate?: 'topk';
+  use_rmsnorm?: true;
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.
