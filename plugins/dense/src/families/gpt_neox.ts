@@ -6,6 +6,7 @@ import {
   defineFamily,
   dropout,
   ends,
+  fromModule,
   groupedQKV,
   inLayer,
   layerNorm,
@@ -71,6 +72,7 @@ export const gptNeox = defineFamily<GptNeoxConfig>({
       ['gpt_neox.', ''],
       [
         ...ends({ embedding: 'embed_in', norm: 'final_layer_norm', head: 'embed_out' }),
+        ...fromModule('head', 'lm_head'),
         ...norms({ 'mixer.norm.before': 'input_layernorm', 'ffn.norm.before': 'post_attention_layernorm' }),
         ...groupedQKV('attention.query_key_value', dims.attention),
         ...inLayer('mixer.o', 'attention.dense'),
