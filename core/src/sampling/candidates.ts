@@ -1,3 +1,4 @@
+import { expOfNegative } from './exponential.js';
 import { largestOf } from './finite.js';
 import { largestIds } from './largest.js';
 
@@ -45,7 +46,7 @@ export const likeliest = (
 export const weigh = ({ ids, logits, sorted }: Scored, temperature: number): Candidates => {
   const max = largestOf(logits);
   const weights = new Float64Array(ids.length);
-  for (let i = 0; i < ids.length; i++) weights[i] = Math.exp((logits[i]! - max) / temperature);
+  for (let i = 0; i < ids.length; i++) weights[i] = expOfNegative((logits[i]! - max) / temperature);
   return { ids, weights, sorted };
 };
 

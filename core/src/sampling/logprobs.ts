@@ -1,5 +1,6 @@
 import type { TokenLogprob } from '../runtime/types.js';
-import { largestOf } from './finite.js';
+import { expOfNegative } from './exponential.js';
+import { largestIds } from './largest.js';
 
 /** ln p of one position before any sampling option: log-softmax in double precision. Throws KVAD_E_NAN. */
 export class Logprobs {
@@ -7,10 +8,10 @@ export class Logprobs {
   readonly #normaliser: number;
 
   constructor(logits: Float32Array) {
-    const max = largestOf(logits);
+    const max = logits[largestIds(logits, 1)[0]!]!;
     let total = 0;
     // By index: an iterator makes an object of each of a hundred thousand numbers.
-    for (let id = 0; id < logits.length; id++) total += Math.exp(logits[id]! - max);
+    for (let id = 0; id < logits.length; id++) total += expOfNegative(logits[id]! - max);
     this.#logits = logits;
     this.#normaliser = max + Math.log(total);
   }

@@ -1,5 +1,6 @@
+import { expOfNegative } from '../sampling/exponential.js';
 import { Logprobs } from '../sampling/logprobs.js';
-import { largestOf } from '../sampling/finite.js';
+import { largestIds } from '../sampling/largest.js';
 
 /** ln p of one row in double precision, with what a comparison needs of it. Throws KVAD_E_NAN. */
 export class Row {
@@ -22,7 +23,7 @@ export class Row {
 
   /** The likeliest id; of equal ones the lowest. */
   best(): number {
-    return this.logits.indexOf(largestOf(this.logits));
+    return largestIds(this.logits, 1)[0]!;
   }
 
   /** ln of the probability of all ids but these, summed over them: what is missing to 1 would be rounding noise. */
@@ -30,10 +31,10 @@ export class Row {
     let sum = 0;
     let from = 0;
     for (const id of [...ids].sort((a, b) => a - b)) {
-      for (; from < id; from++) sum += Math.exp(this.logprob(from));
+      for (; from < id; from++) sum += expOfNegative(this.logprob(from));
       from = id + 1;
     }
-    for (; from < this.logits.length; from++) sum += Math.exp(this.logprob(from));
+    for (; from < this.logits.length; from++) sum += expOfNegative(this.logprob(from));
     return Math.log(sum);
   }
 }
