@@ -31,24 +31,26 @@ const COMMON: ReadonlyMap<string, InertKey> = new Map([
   ...keys('each stored tensor says its own type', 'torch_dtype dtype use_bfloat16'),
   ...keys(
     'the text side reads token ids; the forward pass takes any',
-    'bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id tokenizer_class prefix',
+    'bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id decoder_start_token_id tokenizer_class ' +
+      'prefix',
   ),
   ...keys('draws the first weights of a training run', 'initializer_range initializer_factor init_std'),
   ...keys('trades memory for time in training', 'gradient_checkpointing'),
   ...keys('the state of a sequence is always kept', 'use_cache cache_implementation'),
   ...keys(
     'chooses what the Python call returns',
-    'output_attentions output_hidden_states output_scores return_dict return_dict_in_generate tie_last_hidden_states',
+    'output_attentions output_hidden_states output_scores output_past return_dict return_dict_in_generate ' +
+      'tie_last_hidden_states',
   ),
   ...keys(
     'chooses one of several Python kernels for the same arithmetic',
     '_attn_implementation attn_implementation _attn_implementation_internal _attn_implementation_autoset ' +
-      '_experts_implementation experts_implementation torchscript tf_legacy_loss',
+      '_experts_implementation experts_implementation _flash_attn_2_enabled torchscript tf_legacy_loss',
   ),
   ...keys('computes the same rows in pieces', 'chunk_size_feed_forward'),
   ...keys(
     'labels of a classifier, which a language model does not have',
-    'id2label label2id num_labels problem_type finetuning_task task_specific_params',
+    'id2label label2id num_labels _num_labels problem_type finetuning_task task_specific_params',
   ),
   ...keys('settings of another runtime', 'transformers.js_config'),
   ...keys('there is no encoder', 'is_encoder_decoder add_cross_attention tie_encoder_decoder', off),

@@ -15,9 +15,7 @@ const ffnOf = (plan: ModelPlan): Config => plan.layers[0]!.ops[1]!.options;
 const windowsOf = (plan: ModelPlan): unknown[] =>
   plan.layers.map((_, layer) => (mixerOf(plan, layer)['mask'] as { size?: number }).size ?? null);
 
-const COMMAND_R7B = {
-  layer_switch: 4,
-  order_of_interleaved_layers: 'local_attn_first',
+const COHERE = {
   position_embedding_type: 'rope_gptj',
   rotary_pct: 1,
   use_embedding_sharing: true,
@@ -25,6 +23,8 @@ const COMMAND_R7B = {
   use_parallel_block: true,
   use_parallel_embedding: true,
 };
+const COMMAND_R7B = { ...COHERE, layer_switch: 4, order_of_interleaved_layers: 'local_attn_first' };
+const BLOOM_560M = { bias_dropout_fusion: true, offset_alibi: 100, skip_bias_add: true, skip_bias_add_qkv: false };
 const HUNYUAN = {
   add_classification_head: false,
   attention_head_dim: 128,
@@ -76,9 +76,11 @@ describe('what a config means', () => {
   });
 
   it.each([
-    // Phi-4 mini, Command R, Command R7B, Falcon 2 11B, Hunyuan 7B, Qwen 2.5 1M
+    // Phi-4 mini, Aya Expanse, BLOOM 560m, DistilGPT2, Command R7B, Falcon 2 11B, Hunyuan 7B, Qwen 2.5 1M
     ['phi3', { full_attn_mod: 1, interpolate_factor: 1, lm_head_bias: false, mlp_bias: false }, 'lm_head_bias', true],
-    ['cohere', { model_max_length: 131072, pretraining_tp: 1 }, 'use_bias', true],
+    ['cohere', { ...COHERE, model_max_length: 131072, pretraining_tp: 1 }, 'position_embedding_type', 'alibi'],
+    ['bloom', BLOOM_560M, 'multi_query', true],
+    ['gpt2', { _num_labels: 1, output_past: true, unk_token_id: 0 }, 'rotary', true],
     ['cohere2', COMMAND_R7B, 'order_of_interleaved_layers', 'global_attn_first'],
     ['falcon', { ff_factor: 4 }, 'ff_factor', 2],
     ['hunyuan_v1_dense', HUNYUAN, 'use_cla', true],

@@ -18,6 +18,7 @@ import {
   separateQKV,
   withPrefixes,
 } from '@kvad/core/plugin';
+import { COHERE_WORDS } from '../cohere-words.js';
 import type { CohereConfig } from '../generated/cohere.js';
 
 /**
@@ -33,6 +34,7 @@ export const cohere = defineFamily<CohereConfig>({
     schema: 'cohere.schema.json',
     inert: {
       ...dropout('attention_dropout'),
+      ...COHERE_WORDS,
       model_max_length: 'what its tokenizer allows; max_position_embeddings decides',
       pretraining_tp: 'cut matrix products into pieces in training; their sum is the same product',
       rms_norm_eps: 'its norms are layer norms, with layer_norm_eps',

@@ -18,6 +18,7 @@ import {
   separateQKV,
   withPrefixes,
 } from '@kvad/core/plugin';
+import { COHERE_WORDS } from '../cohere-words.js';
 import type { Cohere2Config } from '../generated/cohere2.js';
 
 /**
@@ -33,16 +34,11 @@ export const cohere2 = defineFamily<Cohere2Config>({
     schema: 'cohere2.schema.json',
     inert: {
       ...dropout('attention_dropout'),
+      ...COHERE_WORDS,
       rms_norm_eps: 'its norms are layer norms, with layer_norm_eps',
       sliding_window_pattern: 'layer_types decides where it is given',
       layer_switch: 'only 4, the published pattern, is accepted',
       order_of_interleaved_layers: 'only local_attn_first is accepted: the last layer of each group sees all',
-      position_embedding_type: 'only rope_gptj is accepted: neighbouring columns are rotated',
-      rotary_pct: 'only 1 is accepted: whole heads are rotated',
-      use_embedding_sharing: 'only true is accepted; tie_word_embeddings decides',
-      use_gated_activation: 'only true is accepted: the feed-forward is gated',
-      use_parallel_block: 'only true is accepted: both ops read the same norm',
-      use_parallel_embedding: 'how a training program cuts the embedding',
     },
   },
 

@@ -36,6 +36,11 @@ export interface CohereConfig {
   attention_bias: boolean;
   use_qk_norm: boolean;
   logit_scale: number;
+  position_embedding_type?: 'rope_gptj';
+  rotary_pct?: 1;
+  use_embedding_sharing?: true;
+  use_gated_activation?: true;
+  use_parallel_block?: true;
 }
 /**
  * Settings of one rotary table, or a table for each type of layer by its name.
