@@ -15,10 +15,18 @@ namespace kvad {
 namespace {
 
 // The collector counts the bytes of an ArrayBuffer as memory that it could free: with gigabytes in its books it would
-// collect everything at each further one. A mapped file is the system's memory, so its bytes are taken off again.
+// collect everything at each further one. A mapped file is the system's memory, so its bytes are taken off again. Newer
+// collectors end the process where their books fall below nothing, as they do between the end of a buffer and `drop`: there
+// the bytes stay in them, at the price of a collection for each window.
+bool bytes_may_be_taken_off(napi_env env) {
+  constexpr uint32_t checked_since = 23;
+  const napi_node_version* node = nullptr;
+  return napi_get_node_version(env, &node) == napi_ok && node->major < checked_since;
+}
+
 void account(napi_env env, int64_t bytes) {
   int64_t now;
-  napi_adjust_external_memory(env, bytes, &now);
+  if (bytes_may_be_taken_off(env)) napi_adjust_external_memory(env, bytes, &now);
 }
 
 // map(path, descriptor, offset, bytes, shrank) -> ArrayBuffer over these bytes of the file, read-only; unmapped when it is
