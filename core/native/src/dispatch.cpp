@@ -25,8 +25,12 @@ struct Choice {
 };
 
 #if defined(__x86_64__)
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"); }
-// Asked of the processor itself: older compilers do not know the name.
+// F16C and AVX-VNNI are asked of the processor itself: older compilers do not know their names. Whether the system saves
+// the registers that they use comes with avx2.
+bool has_avx2() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
+}
 bool has_avxvnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;

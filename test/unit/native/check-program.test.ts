@@ -57,6 +57,17 @@ describe.runIf(loadAddon() !== null && process.platform === 'linux')('the kernel
     20 * MINUTES,
   );
 
+  const clang = find('clang++');
+  it.runIf(clang !== null)(
+    'agree with the portable ones when another compiler has made them; needs clang++',
+    async () => {
+      const { stdout } = await run(await build('clang', [], { CXX: clang! }), ['20']);
+      expect(checked(stdout)).toEqual(loadAddon()!.available.split(','));
+      expect(stdout).toContain('all agree with portable');
+    },
+    20 * MINUTES,
+  );
+
   const compiler = find('aarch64-linux-gnu-g++');
   const emulator = find('qemu-aarch64');
   it.runIf(compiler !== null && emulator !== null)(
