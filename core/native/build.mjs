@@ -3,7 +3,7 @@
  * time. Run by `npm install`. Without a compiler it says so in one line and succeeds: the reference ops run then.
  * `--check FILE` builds the test program of `test/` instead, and fails where it does not compile; `--arch arm64`
  * builds it for another machine than this one (with a CXX that does); `--spelled` has it run the kernels of newer
- * machines with their instructions spelled out as loops.
+ * machines with their instructions spelled out as loops; `--static` links it so that it runs where nothing else is.
  * Environment: CXX (else c++, g++, clang++), KVAD_NATIVE=0 (skip), KVAD_SANITIZE=address,undefined.
  */
 import { createHash } from 'node:crypto';
@@ -102,10 +102,14 @@ async function check(program) {
   const checks = (await glob('test/*.cpp', { cwd: here })).sort();
   const sources = [...(await sourceFiles()).filter((file) => !file.startsWith('src/addon')), ...checks];
   const flags = [...COMMON, `-I${here}/src`, ...sanitizers(), ...(argv.spelled ? ['-DKVAD_SPELLED'] : [])];
-  const stamp = await stampOf([compiler, ...flags], [...sources, ...(await glob('test/*.h', { cwd: here })).sort()]);
+  const link = argv.static ? ['-static'] : [];
+  const stamp = await stampOf(
+    [compiler, ...flags, ...link],
+    [...sources, ...(await glob('test/*.h', { cwd: here })).sort()],
+  );
   if (await isBuilt(program, path.join(folder, 'stamp'), stamp)) return;
   const objects = await compileAll(compiler, flags, sources, folder);
-  await $`${compiler} -pthread ${sanitizers()} -o ${program} ${objects} ${libraries}`;
+  await $`${compiler} -pthread ${sanitizers()} ${link} -o ${program} ${objects} ${libraries}`;
   await fs.writeFile(path.join(folder, 'stamp'), stamp);
 }
 
