@@ -132,6 +132,13 @@ describe('what a config means', () => {
     expect(positions({ sliding_window: null })).toEqual(['rope', 'rope']);
   });
 
+  it('gemma takes the second name of its activation where it agrees with the first', () => {
+    const second = { hidden_activation: 'gelu_pytorch_tanh' };
+    expect(planOf('gemma', { ...second, hidden_act: 'gelu' })).toEqual(planOf('gemma'));
+    expect(planOf('gemma', { ...second, hidden_act: 'gelu_pytorch_tanh' })).toEqual(planOf('gemma'));
+    expect(() => planOf('gemma', { ...second, hidden_act: 'silu' })).toThrow(/hidden_activation.*not what hidden_act/);
+  });
+
   it('exaone4 takes a pattern in letters, or the 0 of a model without windows, where layer_types lists the layers', () => {
     const layer_types = ['sliding_attention', 'sliding_attention', 'full_attention', 'full_attention'];
     const letters = { num_hidden_layers: 4, sliding_window: 8, sliding_window_pattern: 'LLGG' };

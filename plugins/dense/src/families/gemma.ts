@@ -8,6 +8,7 @@ import {
   dropout,
   gateUpDown,
   pre,
+  refuseConfig,
   rms,
   rope,
   ropeOf,
@@ -49,7 +50,7 @@ export const gemma = defineFamily<GemmaConfig>({
           },
           ffn: {
             kind: 'glu',
-            activation: activationOf(tanhForm(c.hidden_act)),
+            activation: activationOf(activationIn(c)),
             size: c.intermediate_size,
             bias: false,
           },
@@ -62,5 +63,10 @@ export const gemma = defineFamily<GemmaConfig>({
   weights: () => withPrefixes(['model.', ''], [...standardDecoder(), ...separateQKV(), ...gateUpDown()]),
 });
 
-/** The first files say `gelu` and mean the tanh form. */
-const tanhForm = (name: string): string => (name === 'gelu' ? 'gelu_pytorch_tanh' : name);
+/** The first files say `gelu` and mean the tanh form. Files in between name it a second time, for one release to read. */
+const activationIn = ({ hidden_act, hidden_activation }: GemmaConfig): string => {
+  const name = hidden_act === 'gelu' ? 'gelu_pytorch_tanh' : hidden_act;
+  if (hidden_activation !== null && hidden_activation !== name)
+    refuseConfig('hidden_activation', hidden_activation, `is not what hidden_act says: ${name}`);
+  return name;
+};

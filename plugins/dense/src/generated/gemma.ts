@@ -19,6 +19,10 @@ export interface GemmaConfig {
   head_dim: number | null;
   intermediate_size: number;
   hidden_act: string;
+  /**
+   * hidden_act once more; null: it is not there
+   */
+  hidden_activation: string | null;
   rms_norm_eps: number;
   /**
    * base of the rotary frequencies
