@@ -76,10 +76,12 @@ describe('what a config means', () => {
   });
 
   it.each([
-    // Phi-4 mini, Aya Expanse, BLOOM 560m, DistilGPT2, Command R7B, Falcon 2 11B, Hunyuan 7B, Qwen 2.5 1M
+    // Phi-4 mini, Aya Expanse, BLOOM 560m, GPT-NeoX 20B, Galactica, DistilGPT2, Command R7B, Falcon 2 11B, Hunyuan 7B, Qwen 2.5 1M
     ['phi3', { full_attn_mod: 1, interpolate_factor: 1, lm_head_bias: false, mlp_bias: false }, 'lm_head_bias', true],
     ['cohere', { ...COHERE, model_max_length: 131072, pretraining_tp: 1 }, 'position_embedding_type', 'alibi'],
     ['bloom', BLOOM_560M, 'multi_query', true],
+    ['gpt_neox', { attention_probs_dropout_prob: 0, hidden_dropout_prob: 0 }, 'rotary', true],
+    ['opt', { learned_embeddings: true, scale_embeddings: false }, 'scale_embeddings', true],
     ['gpt2', { _num_labels: 1, output_past: true, unk_token_id: 0 }, 'rotary', true],
     ['cohere2', COMMAND_R7B, 'order_of_interleaved_layers', 'global_attn_first'],
     ['falcon', { ff_factor: 4 }, 'ff_factor', 2],

@@ -35,6 +35,7 @@ export const gptNeox = defineFamily<GptNeoxConfig>({
     schema: 'gpt_neox.schema.json',
     inert: {
       ...dropout('attention_dropout', 'hidden_dropout', 'classifier_dropout'),
+      ...dropout('attention_probs_dropout_prob', 'hidden_dropout_prob'),
       is_decoder: 'the mask is causal either way',
       partial_rotary_factor: 'only the published default is accepted: rotary_pct decides',
       rope_theta: 'only the published default is accepted: rotary_emb_base decides',

@@ -36,6 +36,8 @@ export const opt = defineFamily<OptConfig>({
     schema: 'opt.schema.json',
     inert: {
       ...dropout('activation_dropout', 'attention_dropout', 'dropout', 'layerdrop'),
+      learned_embeddings: 'only true is accepted: positions are learned',
+      scale_embeddings: 'only false is accepted: embeddings are taken as they are',
       rms_norm_eps: 'its norms are layer norms, always with 1e-5',
     },
   },

@@ -20,4 +20,6 @@ export interface OptConfig {
   layer_norm_elementwise_affine: boolean;
   enable_bias: boolean;
   tie_word_embeddings: boolean;
+  learned_embeddings?: true;
+  scale_embeddings?: false;
 }
