@@ -114,7 +114,7 @@ describe.each(EXAMPLES)('$name, a plugin of someone else', { timeout: 5 * MINUTE
   it('is held to the conformance kit by a test file of under 20 lines, with no runner but that of Node', async () => {
     const file = path.join(packed.folder, 'test/conformance.test.js');
     expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(20);
-    const { stdout, exitCode } = await installed.node('--test', file);
+    const { stdout, exitCode } = await installed.node('--test', '--test-reporter=tap', file);
     expect(exitCode, stdout).toBe(0);
     expect(stdout).toMatch(/# pass 1[0-9]\n/);
   });
