@@ -14,8 +14,8 @@ afterAll(() => {
 
 /** Cycles that are looked at, of those that take no thread of their own; docs/performance.md tells of 1,000. */
 const CYCLES = Number(process.env['KVAD_TEST_CYCLES'] ?? 25);
-/** Before them: what is made once is made, modules and what they keep. */
-const WARM = { here: 25, workers: 3 } as const;
+/** Before them: what is made once is made, modules and what they keep; on Node 24 288 KB more by the 35th cycle. */
+const WARM = { here: 40, workers: 3 } as const;
 
 interface Held {
   /** Bytes that live in the heap of the thread that loads, after a collection. */
