@@ -1,4 +1,4 @@
-/** Runs in Node's thread for module hooks: answers the specifiers it was given, and leaves all others alone. */
+/** Runs where module hooks do (host-core.ts): answers the specifiers it was given, and leaves all others alone. */
 import type { InitializeHook, ResolveHook } from 'node:module';
 
 let urls: Readonly<Record<string, string>> = {};

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { createRequire, register } from 'node:module';
+import module, { createRequire, register, type ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { initialize, resolve } from './host-core-hooks.js';
 import type { HostModules } from './types.js';
 
 const require = createRequire(import.meta.url);
@@ -14,18 +15,26 @@ export const packagesAsTheyLie = (): HostModules => ({
   plugins: {},
 });
 
+/** Of Node 22.15 and later: hooks in the thread that imports. Node 26 warns of those in a thread of their own. */
+const { registerHooks } = module as { registerHooks?: (hooks: { resolve: ResolveHook }) => unknown };
+
 /** Hooks belong to the thread, not to a registry: they are put in once. */
 let installed = false;
 
 /**
  * Sees to it that `@kvad/core` means the host's one copy in this module: a plugin in the user's folder has none beside
  * it, and a plugin that has one of its own must not bring a second engine along. Where Node finds the host's copy
- * anyway, no hooks are put in: they cost a thread.
+ * anyway, no hooks are put in: before Node 22.15 they cost a thread.
  */
 export const resolveCoreToHost = (entry: string, core: HostModules['core']): void => {
   if (installed || findsHostCore(entry, core)) return;
   installed = true;
-  register(new URL('./host-core-hooks.js', import.meta.url), { data: core });
+  if (registerHooks === undefined) {
+    register(new URL('./host-core-hooks.js', import.meta.url), { data: core });
+    return;
+  }
+  void initialize(core);
+  registerHooks({ resolve });
 };
 
 const findsHostCore = (entry: string, core: HostModules['core']): boolean => {
