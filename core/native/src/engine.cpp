@@ -37,6 +37,7 @@ Engine::Engine(int threads, const Kernels* kernels, size_t arena_bytes) : arena_
   arena_owner_ = std::shared_ptr<void>(memory, [arena_bytes](void* at) { munmap(at, arena_bytes); });
   arena_ = static_cast<float*>(memory);
   scratch_.resize(size_t(threads));
+  seen_.resize(size_t(threads));
 }
 
 int Engine::add_weight(Weight&& weight) {

@@ -170,7 +170,8 @@ class Engine {
   std::string wrong_;
   std::exception_ptr thrown_;
   Warmer warmer_;
-  std::vector<Buffer> scratch_;  // one a thread
+  std::vector<Buffer> scratch_, seen_;  // one a thread
+  Buffer partials_;                     // what pieces of attention have seen
   struct Piece {
     int64_t part, first, groups;
   };
