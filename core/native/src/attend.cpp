@@ -63,6 +63,19 @@ void shape_scores(const Shape& s, int64_t head, int64_t position, int64_t tile, 
   for (int64_t j = std::max<int64_t>(0, position + 1 - tile); j < count; j++) scores[j] = kNone;
 }
 
+// The largest of these scores and `least`, several at a time; what is no number is passed over.
+float largest(const float* scores, int64_t count, float least) {
+  constexpr int64_t width = 8;
+  float lanes[width];
+  for (float& lane : lanes) lane = least;
+  int64_t j = 0;
+  for (; j + width <= count; j += width)
+    for (int64_t l = 0; l < width; l++) lanes[l] = lanes[l] < scores[j + l] ? scores[j + l] : lanes[l];
+  for (; j < count; j++) least = std::max(least, scores[j]);
+  for (const float lane : lanes) least = std::max(least, lane);
+  return least;
+}
+
 // Of a call: what its pieces share.
 struct Call {
   const Kernels& k;
@@ -152,8 +165,7 @@ void attend_block(const Call& c, const Block& b, const Running& seen, Buffer& sc
         float& top = seen.top[begin + i];
         float& sum = seen.sum[begin + i];
         shape_scores(s, kv * group + i % group, position + from + i / group, tile, n, p);
-        float best = top;
-        for (int64_t j = 0; j < n; j++) best = std::max(best, p[j]);
+        const float best = largest(p, n, top);
         // nothing seen yet: all keys count zero
         const float keep = top == kNone ? 0.0f : std::exp(top - best);
         sum = sum * keep + k.exponents(p, n, best == kNone ? 0.0f : best, p);

@@ -31,14 +31,17 @@ void scores_rows(const Value* keys, int64_t stride, int64_t count, int64_t dim, 
     __m256 a[M], b[M], c[M], e[M];
     EACH_ROW a[m] = b[m] = c[m] = e[m] = _mm256_setzero_ps();
     for (int64_t d = 0; d < whole; d += 8) {
-      const __m256 w0 = Kept::load8(k0 + d), w1 = Kept::load8(k1 + d), w2 = Kept::load8(k2 + d), w3 = Kept::load8(k3 + d);
-      EACH_ROW {
-        const __m256 x = _mm256_loadu_ps(q + m * dim + d);
-        a[m] = _mm256_fmadd_ps(w0, x, a[m]);
-        b[m] = _mm256_fmadd_ps(w1, x, b[m]);
-        c[m] = _mm256_fmadd_ps(w2, x, c[m]);
-        e[m] = _mm256_fmadd_ps(w3, x, e[m]);
-      }
+      // one row of keys after the other: 4 M sums, M queries and a row are all the registers for M = 3
+      __m256 x[M];
+      EACH_ROW x[m] = _mm256_loadu_ps(q + m * dim + d);
+      const __m256 w0 = Kept::load8(k0 + d);
+      EACH_ROW a[m] = _mm256_fmadd_ps(w0, x[m], a[m]);
+      const __m256 w1 = Kept::load8(k1 + d);
+      EACH_ROW b[m] = _mm256_fmadd_ps(w1, x[m], b[m]);
+      const __m256 w2 = Kept::load8(k2 + d);
+      EACH_ROW c[m] = _mm256_fmadd_ps(w2, x[m], c[m]);
+      const __m256 w3 = Kept::load8(k3 + d);
+      EACH_ROW e[m] = _mm256_fmadd_ps(w3, x[m], e[m]);
     }
     EACH_ROW {
       __m128 s = sums4(a[m], b[m], c[m], e[m]);
@@ -70,14 +73,16 @@ void mix_rows(const Value* values, int64_t stride, int64_t count, int64_t dim, c
     for (int64_t j = 0; j < count; j++) {
       const Value* v = values + j * stride + d;
       if (d == 0) nearer(v + kNearer * stride, dim);
-      const __m256 v0 = Kept::load8(v), v1 = Kept::load8(v + 8), v2 = Kept::load8(v + 16), v3 = Kept::load8(v + 24);
-      EACH_ROW {
-        const __m256 w = _mm256_broadcast_ss(p + m * ldp + j);
-        a[m] = _mm256_fmadd_ps(w, v0, a[m]);
-        b[m] = _mm256_fmadd_ps(w, v1, b[m]);
-        c[m] = _mm256_fmadd_ps(w, v2, c[m]);
-        e[m] = _mm256_fmadd_ps(w, v3, e[m]);
-      }
+      __m256 w[M];
+      EACH_ROW w[m] = _mm256_broadcast_ss(p + m * ldp + j);
+      const __m256 v0 = Kept::load8(v);
+      EACH_ROW a[m] = _mm256_fmadd_ps(w[m], v0, a[m]);
+      const __m256 v1 = Kept::load8(v + 8);
+      EACH_ROW b[m] = _mm256_fmadd_ps(w[m], v1, b[m]);
+      const __m256 v2 = Kept::load8(v + 16);
+      EACH_ROW c[m] = _mm256_fmadd_ps(w[m], v2, c[m]);
+      const __m256 v3 = Kept::load8(v + 24);
+      EACH_ROW e[m] = _mm256_fmadd_ps(w[m], v3, e[m]);
     }
     EACH_ROW {
       float* at = acc + m * lda + d;
