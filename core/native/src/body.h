@@ -252,7 +252,7 @@ template <class Widen> void pack_with(Widen widen, Kind kind, const void* w, int
 template <int M> void gemm_f32_tile(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   float acc[M][kGroup];
   for (int m = 0; m < M; m++)
-    for (int r = 0; r < kGroup; r++) acc[m][r] = first ? 0.0f : out[m * ldo + r];
+    for (int r = 0; r < kGroup; r++) acc[m][r] = 0.0f;
   for (int64_t c = 0; c < k; c++) {
     const float* w = panel + c * ldp;
     for (int m = 0; m < M; m++) {
@@ -261,7 +261,7 @@ template <int M> void gemm_f32_tile(const float* panel, int64_t ldp, int64_t k, 
     }
   }
   for (int m = 0; m < M; m++)
-    for (int r = 0; r < kGroup; r++) out[m * ldo + r] = acc[m][r];
+    for (int r = 0; r < kGroup; r++) out[m * ldo + r] = first ? acc[m][r] : out[m * ldo + r] + acc[m][r];
 }
 [[maybe_unused]] void body_gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
   int64_t i = 0;

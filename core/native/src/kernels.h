@@ -40,7 +40,8 @@ struct Kernels {
 
   // panel[k * 16 + r] = w[r * ldw + k] as f32 for `rows` <= 16 rows (others 0), `count` columns.
   void (*pack)(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, float* panel);
-  // out[i * ldo + 0..15] (+)= sum over c < k of x[i * ldx + c] * panel[c * ldp + 0..15]; `first`: overwrite, else add.
+  // out[i * ldo + 0..15] (+)= sum over c < k of x[i * ldx + c] * panel[c * ldp + 0..15]; `first`: overwrite, else add. The
+  // sum of a panel starts at zero: one that went on from `out` would round each product to the digits of all before it.
   void (*gemm_f32)(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first);
 
   // to f32

@@ -331,10 +331,7 @@ void pack(Kind kind, const void* w, int64_t ldw, int64_t rows, int64_t count, fl
 
 template <int M> void tile_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   __m256 low[M], high[M];
-  EACH_ROW {
-    low[m] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * ldo);
-    high[m] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * ldo + 8);
-  }
+  EACH_ROW low[m] = high[m] = _mm256_setzero_ps();
   for (int64_t c = 0; c < k; c++) {
     const __m256 w0 = _mm256_loadu_ps(panel + c * ldp), w1 = _mm256_loadu_ps(panel + c * ldp + 8);
     EACH_ROW {
@@ -344,6 +341,10 @@ template <int M> void tile_f32(const float* panel, int64_t ldp, int64_t k, const
     }
   }
   EACH_ROW {
+    if (!first) {
+      low[m] = _mm256_add_ps(_mm256_loadu_ps(out + m * ldo), low[m]);
+      high[m] = _mm256_add_ps(_mm256_loadu_ps(out + m * ldo + 8), high[m]);
+    }
     _mm256_storeu_ps(out + m * ldo, low[m]);
     _mm256_storeu_ps(out + m * ldo + 8, high[m]);
   }

@@ -158,13 +158,16 @@ void to_f16(const float* from, uint16_t* to, int64_t n) {
 }
 template <int M> void tile_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, float* out, int64_t ldo, bool first) {
   __m512 acc[M];
-  for (int m = 0; m < M; m++) acc[m] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(out + m * ldo);
+  for (int m = 0; m < M; m++) acc[m] = _mm512_setzero_ps();
   for (int64_t c = 0; c < k; c++) {
     const __m512 w = _mm512_loadu_ps(panel + c * ldp);
     #pragma GCC unroll 12
     for (int m = 0; m < M; m++) acc[m] = _mm512_fmadd_ps(_mm512_set1_ps(x[m * ldx + c]), w, acc[m]);
   }
-  for (int m = 0; m < M; m++) _mm512_storeu_ps(out + m * ldo, acc[m]);
+  for (int m = 0; m < M; m++) {
+    if (!first) acc[m] = _mm512_add_ps(_mm512_loadu_ps(out + m * ldo), acc[m]);
+    _mm512_storeu_ps(out + m * ldo, acc[m]);
+  }
 }
 void gemm_f32(const float* panel, int64_t ldp, int64_t k, const float* x, int64_t ldx, int64_t rows, float* out, int64_t ldo, bool first) {
   int64_t i = 0;
