@@ -18,7 +18,7 @@ constexpr int64_t kQueries = 64;   // of a block: rows times the query heads of 
 constexpr int64_t kLeastRows = 4;
 constexpr int64_t kFewQueries = 8;  // no more than these do not pay for turning the keys
 constexpr int64_t kShortRows = 8;           // segments of no more rows share their keys among the threads
-constexpr int64_t kPieceWork = 128 * 1024;   // multiplications of such a piece: some microseconds
+constexpr int64_t kPieceWork = 64 * 1024;   // multiplications of such a piece: some microseconds
 constexpr int64_t kMostPieces = 32;
 constexpr int64_t kPartialFloats = 1 << 20;
 constexpr int64_t kAloneFloats = 32 * 1024;  // one thread adds these faster than a hand-over takes
@@ -199,14 +199,15 @@ void merge(const Call& c, const Block& b, const std::vector<Running>& pieces, in
   for (int64_t d = 0; d < c.s.value_dim; d++) out[d] /= sum;
 }
 
-// Keys of a piece where a segment has few rows: enough to be worth a hand-over, and no more pieces than kMostPieces or
-// than their sums have room. Not a matter of how many threads there are: results are the same with any number.
+// Keys of a piece where a segment has few rows: pieces alike, worth a hand-over each, no more of them than kMostPieces or
+// than there is room for what they have seen. Not a matter of how many threads there are: results are the same with any.
 int64_t keys_of_piece(const Shape& s, int64_t rows, int64_t keys) {
-  const auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  const auto parts = [](int64_t n, int64_t of) { return (n + of - 1) / of; };
+  constexpr int64_t together = 4;  // keys that the kernels read at once
   const int64_t queries = rows * s.heads, work = queries * (s.key_dim + s.value_dim);
-  const int64_t least = std::min(kKeyTile, std::max<int64_t>(kGroup, up(kPieceWork / work, kGroup)));
+  const int64_t wanted = parts(keys, std::max<int64_t>(kGroup, kPieceWork / work));
   const int64_t most = std::max<int64_t>(1, std::min(kMostPieces, kPartialFloats / Running::floats(queries, s.value_dim)));
-  return std::max(least, up((keys + most - 1) / most, kGroup));
+  return parts(parts(keys, std::min(wanted, most)), together) * together;
 }
 
 }  // namespace
