@@ -16,11 +16,12 @@ const FILE = 'model.safetensors';
  * can be run before anybody has a checkpoint of it. Throws an Error for a rule whose layout cannot be told backwards.
  */
 export const planWeights = ({ slots, rules, tied }: PlanWeightsRequest): RecipeTensor[] => {
-  const bySlot = new Map(rules.filter(isSlotRule).map((rule) => [rule.slot, rule]));
+  const slotRules = rules.filter(isSlotRule);
   const tensors = new Map<string, RecipeTensor>();
   for (const slot of slots) {
     if (tied && slot.name === 'head.weight') continue;
-    const rule = bySlot.get(slot.pattern);
+    // of several the first: the name that the family's own files have
+    const rule = slotRules.find((one) => one.slot === slot.pattern);
     if (rule === undefined) throw new Error(`no weight rule fills ${slot.name}`);
     for (const [name, shape] of storedTensors(slot, rule)) {
       const before = tensors.get(name)?.[2];
@@ -37,7 +38,7 @@ const valuesOf = ({ name, role, shape }: PlannedSlot): [mean: number, scale: num
   return /norm[^.]*\.(before\.|after\.|sum\.)?weight$/i.test(name) ? [1, 0.5] : [0, 0.5];
 };
 
-/** Names and least shapes of the stored tensors of a slot, of the first of its sources. */
+/** Names and least shapes of the stored tensors of a slot, of the first of its rule's sources. */
 const storedTensors = (slot: PlannedSlot, rule: SlotRule): [string, number[]][] => {
   const [source] = rule.sources;
   if (source === undefined || typeof source.tensors !== 'string')
