@@ -1,7 +1,7 @@
 // Causal softmax attention over cached keys and values. Each cached key is read once for all query heads of its group; the
-// softmax is kept running over tiles of 64 keys. Where a sequence brings many rows a piece is a block of them with a key
-// head, over all of its keys. Where it brings few (decode) a piece is a run of keys with all heads, read as they lie, and
-// what the pieces have seen is put together. A few queries of a key head read keys and values as they are stored; for
+// softmax is kept running over tiles of 64 keys. A piece is a block of a sequence's rows with a key head, over all of its
+// keys. Where there are few rows (decode) and many keys, it is a run of keys with all heads, and what the pieces have
+// seen is put together. A few queries of a key head read keys and values as they are stored; for
 // many, scores and sums of values are the dense products of linear.cpp: the keys are a panel, and so are the values.
 #include <algorithm>
 #include <cmath>
@@ -17,10 +17,11 @@ namespace {
 constexpr int64_t kQueries = 64;   // of a block: rows times the query heads of one key head
 constexpr int64_t kLeastRows = 4;
 constexpr int64_t kFewQueries = 8;  // no more than these do not pay for turning the keys
-constexpr int64_t kShortRows = 8;           // segments of no more rows share their keys among the threads
-constexpr int64_t kPieceWork = 64 * 1024;   // multiplications of such a piece: some microseconds
+constexpr int64_t kShortRows = 8;           // segments of no more rows may share their keys among the threads
+constexpr int64_t kSharedKeys = 1024;       // from so many on
+constexpr int64_t kPieceWork = 1 << 20;     // multiplications of such a piece: some tens of microseconds
 constexpr int64_t kMostPieces = 32;
-constexpr int64_t kPartialFloats = 1 << 20;
+constexpr int64_t kPartialFloats = 1 << 18;  // of a sequence
 constexpr int64_t kAloneFloats = 32 * 1024;  // one thread adds these faster than a hand-over takes
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
@@ -199,13 +200,21 @@ void merge(const Call& c, const Block& b, const std::vector<Running>& pieces, in
   for (int64_t d = 0; d < c.s.value_dim; d++) out[d] /= sum;
 }
 
-// Keys of a piece where a segment has few rows: pieces alike, worth a hand-over each, no more of them than kMostPieces or
-// than there is room for what they have seen. Not a matter of how many threads there are: results are the same with any.
+// Whether the keys of so few rows are shared: where they are many enough to pay for putting together what the pieces have
+// seen, or one key head would leave the other threads without work. Not a matter of how many threads there are, nor of
+// other sequences: results are the same with any.
+bool shares_keys(const Shape& s, int64_t rows, int64_t keys) {
+  if (rows > kShortRows) return false;
+  return s.kv_heads == 1 ? keys >= kSharedKeys / 4 : rows * s.group() <= kFewQueries && keys >= kSharedKeys;
+}
+
+// Keys of a piece where they are shared: pieces alike, of a tile at least, no more of them than kMostPieces or than there is
+// room for what they have seen.
 int64_t keys_of_piece(const Shape& s, int64_t rows, int64_t keys) {
   const auto parts = [](int64_t n, int64_t of) { return (n + of - 1) / of; };
   constexpr int64_t together = 4;  // keys that the kernels read at once
   const int64_t queries = rows * s.heads, work = queries * (s.key_dim + s.value_dim);
-  const int64_t wanted = parts(keys, std::max<int64_t>(kGroup, kPieceWork / work));
+  const int64_t wanted = parts(keys, std::max<int64_t>(kKeyTile, kPieceWork / work));
   const int64_t most = std::max<int64_t>(1, std::min(kMostPieces, kPartialFloats / Running::floats(queries, s.value_dim)));
   return parts(parts(keys, std::min(wanted, most)), together) * together;
 }
@@ -257,7 +266,7 @@ void Engine::attend(Reader& in) {
   for (const Segment& g : segments) {
     if (g.length == 0) continue;
     const int64_t last = g.position + g.length, first = s.first_key(g.position);
-    if (g.length > kShortRows) {
+    if (!shares_keys(s, g.length, last - first)) {
       const int64_t rows = std::max<int64_t>(kLeastRows, kQueries / s.group());
       // the blocks with the most keys first: whoever comes last has little to do
       for (int64_t row = (g.length - 1) / rows * rows; row >= 0; row -= rows)

@@ -77,7 +77,7 @@ void attention(Lists& l) {
   int64_t rows = 0;
   for (int64_t i = 0; i < count; i++) {
     lengths.push_back(l.random.from(1, 12));
-    before.push_back(l.random.bits() % 3 ? l.random.from(0, l.random.bits() % 2 ? 90 : 700) : 0);
+    before.push_back(l.random.bits() % 3 ? l.random.from(0, l.random.bits() % 2 ? 90 : 1500) : 0);
     rows += lengths.back();
   }
   std::vector<int> keys, values;

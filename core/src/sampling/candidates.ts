@@ -42,9 +42,9 @@ export const likeliest = (
   return { ids: kept, logits: Float64Array.from(kept, of), sorted: true };
 };
 
-/** Each of the weight exp((logit - max) / temperature). Throws KVAD_E_NAN where a penalty has made a logit infinite. */
+/** Each of the weight exp((logit - max) / temperature). */
 export const weigh = ({ ids, logits, sorted }: Scored, temperature: number): Candidates => {
-  const max = largestOf(logits);
+  const max = sorted ? logits[0]! : largestOf(logits);
   const weights = new Float64Array(ids.length);
   for (let i = 0; i < ids.length; i++) weights[i] = expOfNegative((logits[i]! - max) / temperature);
   return { ids, weights, sorted };

@@ -166,9 +166,11 @@ it('the penalty counts a token once, and passes ids that are no logits', () => {
   ]);
 });
 
-it('a penalty that makes a logit infinite is refused', () => {
-  const sampler = new Sampler({ ...SAMPLING_DEFAULTS, repeatPenalty: 1e-308 });
-  expect(() => sampler.next(Float32Array.of(1, 40), [1])).toThrow('Infinity');
+it.each([0, 0.7])('a penalty that makes a logit infinite is refused, at temperature %d', (temperature) => {
+  for (const topK of [0, 2]) {
+    const sampler = new Sampler({ ...SAMPLING_DEFAULTS, temperature, topK, repeatPenalty: 1e-308 });
+    expect(() => sampler.next(Float32Array.of(1, 40, 3), [1])).toThrow('token 1 has Infinity');
+  }
 });
 
 it('the largest ids are those of a sort, of equal logits the lower', () => {
